@@ -5,7 +5,7 @@ import type { Problem } from './problems.ts'
 import { readSettings, type Sources } from './resolve.ts'
 import type { SettingsTable } from './setting.ts'
 
-/** Where the serving certificate comes from, and how long it is valid if we issue it ourselves. */
+/** The source of the serving certificate, and how long it is valid if we issue it ourselves. */
 export const certificates = {
   certDir: {
     title: 'certificate folder',
@@ -37,8 +37,8 @@ export const certificates = {
 } as const satisfies SettingsTable
 
 /**
- * Problems of the folder, and of the two lifetimes together: an authority must outlive what it signs until clients trust
- * the next one.
+ * Problems of the folder, and of the two lifetimes together: an authority must outlive its certificates until clients
+ * trust the next authority.
  */
 export function certificatesProblems(sources: Pick<Sources, 'flags' | 'env'>): Problem[] {
   const { values } = readSettings(certificates, sources)
@@ -54,7 +54,7 @@ export function certificatesProblems(sources: Pick<Sources, 'flags' | 'env'>): P
   ]
 }
 
-/** Files may come later, but a mounted folder exists from the start: its absence is a mistake. */
+/** Files may arrive later, but a mounted folder exists from the start, so its absence is a mistake. */
 function folderProblems(folder: string): Problem[] {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return []
   const right = 'it must be a folder; its files tls.crt and tls.key may come later'

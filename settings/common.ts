@@ -14,7 +14,7 @@ import {
 import { withoutClass } from './service-policy.ts'
 import type { SettingsTable, ValuesOf } from './setting.ts'
 
-/** Settings that no predecessor had: they are the same in every dialect. */
+/** Settings that no predecessor had, so they are the same in every dialect. */
 export const common = {
   clusterId: {
     title: 'cluster id',
@@ -185,5 +185,5 @@ export const common = {
   },
 } as const satisfies SettingsTable
 
-/** The operator's choices for the addresses of the whole cluster: the settings that all dialects share. */
+/** The operator's choices for the addresses of the whole cluster, which all dialects share. */
 export type ClusterSettings = ValuesOf<typeof common>

@@ -99,12 +99,12 @@ const lease = {
 export const controlPlaneSettings = { ...probes, ...lease } as const satisfies SettingsTable
 
 /**
- * The time of one write to the cloud, and what passes until a renewal is answered. No write begins that could end after
- * the lease, so a shorter lease would permit none.
+ * The time for one write to the provider, and for the answer to a renewal. No write begins that could end after the
+ * lease, so a shorter lease would permit none.
  */
 const leastLeaseLeftMs = 2_200
 
-/** Problems of the guardians' times together: with such times two could lead at once, or none could ever move the address. */
+/** Problems of the guardians' times together: two guardians could lead at once, or none could ever move the address. */
 export function controlPlaneProblems(sources: Pick<Sources, 'flags' | 'env'>): Problem[] {
   const { values } = readSettings(lease, sources)
   if (!values) return []

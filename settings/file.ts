@@ -1,10 +1,13 @@
 import { fileFault, readSmallFile } from '../lib/small-file.ts'
 import type { Problem } from './problems.ts'
 
-/** A configuration file: its fields, or the problems that kept us from reading it. It may hold secrets: never quote it. */
+/**
+ * A configuration file: its fields, or the problems that kept us from reading it. It may contain secrets: never quote
+ * it.
+ */
 export type SettingsFile = { path: string; fields: Readonly<Record<string, unknown>>; problems: Problem[] }
 
-/** Reads the JSON object that a cloud configuration file holds. */
+/** Reads a provider's configuration file, which contains a JSON object. */
 export function readSettingsFile(path: string): SettingsFile {
   try {
     return parseSettingsFile(path, readSmallFile(path))
@@ -13,7 +16,7 @@ export function readSettingsFile(path: string): SettingsFile {
   }
 }
 
-/** The configuration file with this text. `path` says in messages where it is. */
+/** The configuration file with this text. Messages name it by `path`. */
 export function parseSettingsFile(path: string, text: string): SettingsFile {
   try {
     const content: unknown = JSON.parse(text)
@@ -24,7 +27,7 @@ export function parseSettingsFile(path: string, text: string): SettingsFile {
   }
 }
 
-/** The values of a field by all its spellings, the strongest first: as in Go's JSON reader, the last one counts. */
+/** The values of a field in all its spellings, the strongest first: as in Go's JSON reader, the last one wins. */
 export function fieldValues(fields: SettingsFile['fields'], field: string): { name: string; value: unknown }[] {
   const spellings = Object.entries(fields).filter(([name]) => name.toLowerCase() === field.toLowerCase())
   return spellings.reverse().map(([name, value]) => ({ name, value }))
@@ -39,7 +42,7 @@ function reasonOf(error: unknown): string {
   if (!(error instanceof SyntaxError)) {
     return fileFault(error)
   }
-  // The error message quotes the text around the mistake, and that text may be a secret.
+  // The error message quotes the text around the mistake, which may be a secret.
   const [at] = /line \d+ column \d+(?=\)?$)/.exec(error.message) ?? []
   return at === undefined ? 'is not JSON' : `is not JSON (${at})`
 }
@@ -48,7 +51,7 @@ function isObject(content: unknown): content is Record<string, unknown> {
   return typeof content === 'object' && content !== null && !Array.isArray(content)
 }
 
-/** The kind of a value, for messages that must not quote the value. */
+/** The kind of a value, for messages that must not quote the value itself. */
 export function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'a list'
   if (value === null) return 'null'

@@ -13,7 +13,7 @@ export function text(placeholder: string): Format<string> {
   return { placeholder, read: (given) => ({ value: given }) }
 }
 
-/** A pattern for a word in upper or lower case. */
+/** A pattern for a word that ignores case. */
 export function anyCase(word: string): string {
   return word.replace(/[a-z]/gi, (one) => `[${one.toUpperCase()}${one.toLowerCase()}]`)
 }
@@ -45,7 +45,7 @@ export const password: Format<Secret> = {
   read: (given) => ({ value: new Secret(given) }),
 }
 
-/** True or false, spelled as in Go's flags; the flag without a value means true. */
+/** True or false, spelled as in Go's flags; a flag without a value means true. */
 export const boolean: Format<boolean> = {
   placeholder: 'true|false',
   standsAlone: true,
@@ -57,7 +57,7 @@ export const boolean: Format<boolean> = {
   },
 }
 
-/** A whole number in a range that includes both ends. */
+/** A whole number in a range, both ends included. */
 export function number(from: number, to: number): Format<number> {
   return {
     placeholder: 'number',
@@ -104,7 +104,7 @@ export function duration(atLeastMs: number): Format<number> {
   }
 }
 
-/** A choice of several words; upper and lower case are the same. */
+/** A choice of several words, ignoring case. */
 export function choice<const Word extends string>(words: readonly Word[]): Format<Word> {
   return {
     placeholder: words.join('|'),
@@ -131,7 +131,7 @@ export function list<T>(item: Format<T>): Format<T[]> {
   }
 }
 
-/** A text that a check accepts as it is; `right` describes those. */
+/** A text that must pass a check; `right` describes what passes. */
 function checked(placeholder: string, isRight: (text: string) => boolean, right: string): Format<string> {
   return { placeholder, read: (value) => (isRight(value) ? { value } : { right }) }
 }
@@ -146,7 +146,7 @@ export const objectName = checked(
   'the name of a Kubernetes object: lower-case letters, digits, - and .',
 )
 
-/** The name of an annotation, in which `{{n}}` is a peer's number. */
+/** The name of an annotation, in which `{{n}}` stands for a peer's number. */
 export const annotation = checked(
   'annotation',
   (text) => isQualifiedName(text.replace('{{n}}', '0')),
@@ -165,7 +165,7 @@ export const loadBalancerClass: Format<string> = {
   },
 }
 
-/** The id of a cluster, which becomes a part of tags at the cloud. */
+/** The id of a cluster, which becomes part of tags at the provider. */
 export const clusterId = checked(
   'id',
   (text) => /^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/.test(text),
@@ -182,7 +182,7 @@ export const bindAddress = checked(
 /** A network in CIDR notation. */
 export const network = checked('network', isNetwork, 'a network in CIDR notation, such as 192.0.2.0/24')
 
-/** An absolute URL without credentials, query and fragment; plain http only as far as the caller allows it. */
+/** An absolute URL without credentials, query and fragment; plain http only if the caller allows it. */
 export function url(http: PlainHttp): Format<string> {
   return {
     placeholder: 'url',
@@ -194,7 +194,7 @@ export function url(http: PlainHttp): Format<string> {
   }
 }
 
-/** An https URL whose host may be an IPv6 address without brackets: Kubernetes expands `$(HOST_IP)` to such a one. */
+/** An https URL whose host may be an IPv6 address without brackets, as Kubernetes expands `$(HOST_IP)`. */
 export const hostUrl: Format<string> = {
   ...url('never'),
   read: (given) => {
@@ -210,7 +210,7 @@ const urlRule = {
   anywhere: 'an https:// or http:// URL without credentials, query or fragment',
 }
 
-/** The texts of the whole numbers in a range that includes both ends, as a part of a regular expression. */
+/** The whole numbers in a range, both ends included, as part of a regular expression. */
 export function wholeNumbers(from: number, to: number): string {
   const lengths = range(String(from).length, String(to).length)
   const parts = lengths.map((length) => {
@@ -220,7 +220,7 @@ export function wholeNumbers(from: number, to: number): string {
   return `0*(${parts.join('|')})`
 }
 
-/** The same for two numbers of equally many digits. */
+/** The same for two numbers with the same number of digits. */
 function ofOneLength(from: string, to: string): string {
   if (from.length === 1) return digits(from, to)
   const [a, low] = [from.charAt(0), from.slice(1)]

@@ -8,32 +8,34 @@ export const names = {
   webhookService: 'eip-admission',
   metricsService: 'eip-admission-metrics',
   authoritySecret: 'eip-admission-ca',
-  /** Holds the secret segment of the webhooks' paths. Only the API server knows it. */
+  /** Contains the secret segment of the webhooks' paths. Only the API server knows it. */
   webhookSecret: 'eip-admission-webhook',
-  /** The API server calls webhooks in the order of these names: `zz` is last, so that we see the changes of all others. */
+  /**
+   * The API server calls webhooks in the order of these names. `zz` comes last, so that we see everyone else's changes.
+   */
   mutatingConfiguration: 'zz-eip-admission',
   validatingConfiguration: 'zz-eip-admission',
-  /** Holds the BGP peers of the nodes, passwords included. */
+  /** Contains the BGP peers of the nodes, with their passwords. */
   peersSecret: 'eip-admission-peers',
-  /** Holds the password of MetalLB's BGP sessions, in MetalLB's namespace. */
+  /** Contains the password of MetalLB's BGP sessions, in MetalLB's namespace. */
   bgpSecret: 'eip-admission-bgp',
-  /** The DaemonSet of the guardians, which only guard the control-plane address, their service account and its roles. */
+  /** The DaemonSet of the guardians of the control-plane address, its service account and its roles. */
   guardian: 'eip-admission-control-plane',
   /** The Job that runs when the chart is uninstalled, and its rights. */
   cleanup: 'eip-admission-cleanup',
   /** The pod that `helm test` runs. */
   test: 'eip-admission-test',
-  /** The Certificate of the webhooks and its Secret, where cert-manager issues it. */
+  /** The webhooks' Certificate and its Secret, if cert-manager issues it. */
   certificate: 'eip-admission-webhook',
   certificateSecret: 'eip-admission-webhook-tls',
   /** The authority that cert-manager makes for us, and its Issuers. */
   issuingAuthority: 'eip-admission-issuing-ca',
-  /** Gives the process the right to apply an operator's manifest. */
+  /** Grants the process the right to apply an operator's manifest. */
   manifestRole: 'eip-admission-load-balancer',
   ledgerConfigMap: 'eip-admission-ledger',
-  /** Holds what `takeover apply` found of the predecessor, until `takeover undo` has brought it back. */
+  /** Contains what `takeover apply` found of the predecessor, until `takeover undo` has restored it. */
   takeoverConfigMap: 'eip-admission-takeover',
-  /** The lease of the `takeover apply` or `takeover undo` that works. */
+  /** The lease of the running `takeover apply` or `takeover undo`. */
   takeoverLease: 'eip-admission-takeover',
   /** The lease of the guardian that may move the control-plane address. */
   controlPlaneLease: 'eip-admission-control-plane',
@@ -42,7 +44,7 @@ export const names = {
 /** The names of both webhook configurations, each once. */
 export const webhookConfigurationNames = [...new Set([names.mutatingConfiguration, names.validatingConfiguration])]
 
-/** No node has this label: a DaemonSet whose node selector has it runs nowhere. */
+/** No node has this label, so a DaemonSet with it as its node selector runs nowhere. */
 export const stoppedLabel = 'eip-admission.dev/stopped-by-takeover'
 
 /** The user name of the process at the API server. */

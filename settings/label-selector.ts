@@ -4,7 +4,7 @@ import type { Format } from './setting.ts'
 
 const operators = { in: 'In', notin: 'NotIn', '=': 'In', '==': 'In', '!=': 'NotIn', '>': 'Gt', '<': 'Lt' } as const
 
-/** The requirements of a label selector as `kubectl -l` takes it, or undefined where the text is none. */
+/** The requirements of a label selector in the syntax of `kubectl -l`; undefined if the text is not one. */
 export function parseLabelSelector(text: string): LabelRequirement[] | undefined {
   const parts = text.split(/,(?![^(]*\))/).map((part) => parseRequirement(part.trim()))
   return parts.every((part) => part !== undefined) ? parts : undefined
@@ -33,7 +33,7 @@ function isInteger(text: string): boolean {
   return /^-?\d+$/.test(text)
 }
 
-/** A label selector as `kubectl -l` takes it. */
+/** A label selector in the syntax of `kubectl -l`. */
 export const labelSelector: Format<LabelRequirement[]> = {
   placeholder: 'selector',
   read: (given) => {

@@ -4,7 +4,7 @@ import type { Problem } from './problems.ts'
 import { readSettings, type Sources } from './resolve.ts'
 import type { SettingsTable } from './setting.ts'
 
-/** Which of several replicas runs the controllers. */
+/** The election of the replica that runs the controllers. */
 export const leaderElection = {
   leaderElect: {
     title: 'leader election',
@@ -52,7 +52,7 @@ export const leaderElection = {
   },
 } as const satisfies SettingsTable
 
-/** Problems of the election's times together, by upstream's rules: without them two replicas could lead at once. */
+/** Problems of the election's times together, by upstream's rules: otherwise two replicas could lead at once. */
 export function leaderElectionProblems(sources: Pick<Sources, 'flags' | 'env'>): Problem[] {
   const { values } = readSettings(leaderElection, sources)
   if (!values?.leaderElect) return []

@@ -1,10 +1,10 @@
 import { choice, duration, number } from './formats.ts'
 import type { Format, SettingsTable } from './setting.ts'
 
-/** The controllers of nodes that may be left to another program, by upstream's shorter names. */
+/** The node controllers that may be left to another program, by upstream's shorter names. */
 export type NodeController = 'cloud-node' | 'cloud-node-lifecycle'
 
-/** Upstream's list of controllers. The others that it may turn off are not here to turn off. */
+/** Upstream's list of controllers. Most of those that it may turn off cannot be turned off here. */
 const leftControllers: Format<readonly NodeController[]> = {
   placeholder: 'list',
   pattern: String.raw`^\*(,-(cloud-node(-lifecycle)?|(node-)?route)(-controller)?)*$`,

@@ -1,7 +1,7 @@
-/** A problem of the settings. `source` is absent where no source gave a value. */
+/** A problem of the settings. `source` is absent if no source gave a value. */
 export type Problem = { setting: string; source?: string; wrong: string; right: string }
 
-/** All problems of the settings at once, with a message that can be printed as it is. */
+/** All problems of the settings at once, with a message that is ready to print. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError'
   readonly problems: readonly Problem[]
@@ -17,7 +17,7 @@ function formatProblems(problems: readonly Problem[]): string {
   return [`eip-admission: ${count}:`, ...problems.map((problem) => `  - ${formatProblem(problem)}`)].join('\n')
 }
 
-/** The problem in a line. */
+/** The problem as a line of text. */
 export function formatProblem({ setting, source, wrong, right }: Problem): string {
   return `${setting}: ${source === undefined ? wrong : `${source} ${wrong}`}; ${right}`
 }

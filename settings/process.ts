@@ -145,7 +145,7 @@ const logging = {
   },
 } as const satisfies SettingsTable
 
-/** The settings of the process itself, the same for every cloud. */
+/** The settings of the process itself, the same for every provider. */
 export const processSettings = {
   ...cluster,
   ...work,

@@ -3,14 +3,14 @@ import { SettingsError, type Problem } from './problems.ts'
 import { placesText, type Format, type Reading, type Setting, type SettingsTable, type ValuesOf } from './setting.ts'
 import { closestWord } from '../lib/text.ts'
 
-/** Where values come from: flags by their name with both dashes, the environment, and the configuration file if any. */
+/** The sources of values: flags by name with both dashes, the environment, and the configuration file, if any. */
 export type Sources = {
   flags: Readonly<Record<string, string>>
   env: Readonly<Record<string, string | undefined>>
   file?: SettingsFile | undefined
 }
 
-/** Typed values, or all problems that kept us from reading them. */
+/** Typed values, or all problems that prevent them. */
 export type Resolution<Values> = { values: Values | undefined; problems: Problem[]; warnings: string[] }
 
 /** The typed values of a table and the warnings about them; throws a SettingsError with all problems. */
@@ -41,7 +41,7 @@ function readSetting(setting: Setting<unknown>, sources: Sources): Outcome {
   const found = valuesIn(setting, sources).find(
     ({ text }) => text === undefined || (text !== '' && text !== format.unset),
   )
-  // The setting may be in the file that cannot be read: its problem is the file's.
+  // The setting may be in the unreadable file, whose problem is reported already.
   if (!found) return setting.field !== undefined && sources.file?.problems.length ? {} : readAbsent(setting)
   const { source, text } = found
   const reading: Reading<unknown> =
@@ -62,7 +62,7 @@ function readAbsent(setting: Setting<unknown>): Outcome {
   throw new Error(`the default of ${setting.title} must be ${reading.right}`)
 }
 
-/** A value from one source. Only a file can hold something else than text; then we know its kind. */
+/** A value from one source. Only a file can contain anything but text; then `kind` says what. */
 type Given = { source: string; text: string | undefined; kind: string }
 
 /** The values of a setting in all its sources, the strongest source first. */

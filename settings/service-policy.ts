@@ -1,7 +1,7 @@
 import type { Service } from '../kube/objects.ts'
 import type { IpFamily } from '../lib/ip-address.ts'
 
-/** Means Services without a class. */
+/** Stands for Services without a class. */
 export const withoutClass = 'none'
 
 /** A class of Services, for people. */
@@ -20,66 +20,69 @@ export type Policy = ValuePolicy & {
   excludedNamespaces: string[]
   /** The classes of Services that we serve; `withoutClass` means none. */
   classes: readonly string[]
-  /** `namespace/name` of the Service that mirrors the control plane: its address never comes from the ledger. */
+  /** `namespace/name` of the mirror Service of the control plane, whose address never comes from the ledger. */
   controlPlaneService: string
   locationSources: LocationSource[]
   annotations: AnnotationNames
   requestAnnotations: RequestAnnotations
-  /** The families of the addresses that the cloud has for Services. */
+  /** The families of the addresses that the provider has for Services. */
   families: readonly IpFamily[]
-  /** Whether a Service can have an address of each family: the cloud has both, and what announces them shows both. */
+  /**
+   * Whether a Service can have an address of each family: the provider has both, and the announcing software shows
+   * both.
+   */
   isDualStack: boolean
-  /** Whether the announcing software refuses an address of other families than the Service has. */
+  /** Whether the announcing software refuses an address of a family that the Service lacks. */
   matchesFamilies: boolean
-  /** Present where the cloud's managed load balancers serve Services, instead of addresses from the ledger. */
+  /** Present if the provider's managed load balancers serve Services, instead of addresses from the ledger. */
   managed?: ManagedPolicy
 }
 
-/** The allowed values of annotations of Services that have only a few. */
+/** The settings that restrict the values of Service annotations. */
 export type ValuePolicy = {
-  /** The annotation that a user sets to `false` where another program gives the Service its address. */
+  /** The annotation that a user sets to `false` if another program gives the Service its address. */
   managedAnnotation?: string
   reclaimPolicy: 'Delete' | 'Retain'
   /** Whether a Service may request that its reservation is retained. */
   allowRetain: boolean
 }
 
-/** The sources of an address's location: a setting for the whole cluster, or an annotation of the Service. */
+/** A source of an address's location: a setting for the whole cluster, or an annotation of the Service. */
 export type LocationSource =
   | { kind: 'setting'; word: string; name: string; value: string | undefined }
   | { kind: 'annotation'; word: string; name: string }
 
-/** The operator's settings where the cloud's managed load balancers serve the Services. */
+/** The operator's settings for managed load balancers of the provider. */
 export type ManagedPolicy = {
-  /** Where new balancers are created. */
+  /** The location of new balancers. */
   location: string
-  /** The setting that says so. */
+  /** The setting that names this location. */
   setting: string
-  /** Where the cloud has managed load balancers. */
+  /** The locations where the provider has managed load balancers. */
   locations: readonly { code: string; name: string }[]
   /** The annotations that show a Service's balancer: its id, and the code of its location. */
   annotations: { id: string; location: string }
 }
 
 /**
- * The annotations of a Service that the dialect reads, and the prefixes under which any other one is a mistake. Those with
- * an `ineffective` prefix are for other providers.
+ * The annotations of a Service that the dialect reads, and the prefixes under which any other annotation is a mistake.
+ * Those with an `ineffective` prefix are for other providers.
  */
 export type AnnotationNames = { known: string[]; prefixes: string[]; ineffective?: string[] }
 
 /** How a Service can request an address from the announcing software, besides `spec.loadBalancerIP`. */
 export type RequestAnnotations = {
   annotations: string[]
-  /** Whether the software accepts an annotation beside a `spec.loadBalancerIP` with the same address. */
+  /** Whether the software accepts an annotation together with a `spec.loadBalancerIP` of the same address. */
   besideSpec: boolean
-  /** The value by which we request nothing: it is no one's own address. */
+  /** The value that requests nothing. It is no one's own address. */
   nothing?: string
   /** The annotations in which we write the address of each Service. */
   written?: string[]
-  /** The annotation by which Services may share an address. We write it where its user does not. */
+  /** The annotation by which Services may share an address. We write it if the user does not. */
   sharingKey?: string
-  /** The annotations by which a Service chooses a pool: the software refuses an address that is in another one. */
+  /** The annotations by which a Service chooses a pool: the software refuses an address of another pool. */
   pools?: readonly string[]
-  /** The software that withdraws the address of a Service when one of these annotations is added to it. */
+  /** The software that withdraws the address of a Service when one of these annotations is added. */
   stopsIfAdded?: string
 }

@@ -7,20 +7,22 @@ export type Flag = `--${string}`
 export type Reading<T> = { value: T } | { right: string }
 
 export type Format<T> = {
-  /** The name of the value in a help text: `--metro <code>`. */
+  /** The placeholder in a help text: `--metro <code>`. */
   placeholder: string
   read: (text: string) => Reading<T>
-  /** The pattern of every text that is read, as a regular expression without flags: the chart checks values by it. */
+  /**
+   * A pattern that every valid text matches, as a regular expression without flags. The chart checks values with it.
+   */
   pattern?: string
   /** The range of a number, for the same check. */
   range?: { from: number; to: number }
-  /** The value is never printed, not even in part. */
+  /** The value is never printed, not even partly. */
   secret?: true
-  /** The flag needs no value and then means true. */
+  /** The flag may stand without a value and then means true. */
   standsAlone?: true
   /** The flag may be repeated; each value is added to the list. */
   repeats?: true
-  /** A text that means "not set" to a predecessor. The empty text means it for every setting. */
+  /** A text that means "not set" to a predecessor. An empty text means that for every setting. */
   unset?: string
   /** Removes from a text what an error message must not quote. */
   quote?: (text: string) => string
@@ -29,7 +31,7 @@ export type Format<T> = {
 /** The sources of a value, the strongest first. */
 export type Places = {
   flag?: Flag
-  /** A one-letter form of the flag, as other programs have it. */
+  /** A one-letter form of the flag, as in other programs. */
   short?: `-${string}`
   aliases?: readonly Flag[]
   env?: string
@@ -38,8 +40,8 @@ export type Places = {
 }
 
 /**
- * The effect of no value: we refuse to start, the default holds, or the value is undefined and `unset` says what that
- * means.
+ * The effect of a missing value: we refuse to start, the default applies, or the value is undefined as `unset`
+ * describes.
  */
 export type Absence = { required: true } | { default: string } | { unset: string }
 
@@ -49,15 +51,15 @@ export type Setting<T> = Places &
     title: string
     format: Format<T>
     sentence: string
-    /** The process takes a changed value up while it runs. */
+    /** The process reloads a changed value while it runs. */
     isReloaded?: true
-    /** The cloud is asked for the control-plane address by it. Where it is set, the chart runs guardians. */
+    /** The setting finds the control-plane address at the provider. If it is set, the chart runs guardians. */
     findsControlPlaneAddress?: true
-    /** The annotation whose name the setting is. */
+    /** The annotation that this setting names. */
     annotation?: Omit<Annotation, 'name'>
   }
 
-/** Settings by the names that code gives them. */
+/** Settings by their names in code. */
 export type SettingsTable = Readonly<Record<string, Setting<unknown>>>
 
 /** The typed values of a table. */
@@ -84,7 +86,7 @@ export function placesText(places: Places): string {
   return oneOf(placesOf(places))
 }
 
-/** The effect of no value, for the help text; undefined if the setting is required. */
+/** The effect of a missing value, for the help text; undefined if the setting is required. */
 export function absenceOf(setting: Setting<unknown>): string | undefined {
   if ('required' in setting) return undefined
   return 'unset' in setting ? setting.unset : setting.default || 'none'

@@ -6,7 +6,7 @@ import type { Problem } from './problems.ts'
 import { readSettings, type Sources } from './resolve.ts'
 import type { Format, SettingsTable } from './setting.ts'
 
-/** A loopback address and a port: the page speaks plain HTTP there. */
+/** A loopback address and a port, where the page speaks plain HTTP. */
 const loopback: Format<{ host: string; port: number }> = {
   placeholder: 'address',
   read: (given) => {
@@ -22,7 +22,7 @@ function isLoopback(host: string): boolean {
   return isIP(host) === 4 ? host.startsWith('127.') : canonicalIpAddress(host) === '::1'
 }
 
-/** Where the status page is shown, and to whom. */
+/** The settings for where, and to whom, the status page is shown. */
 export const statusPageSettings = {
   statusPageAddress: {
     title: 'status page address',

@@ -1,7 +1,7 @@
 import { choice, list } from './formats.ts'
 import type { SettingsTable } from './setting.ts'
 
-/** OpenSSL's names of the cipher suites of TLS 1.2, by Go's names. All have forward secrecy and authenticate. */
+/** OpenSSL's names of the TLS 1.2 cipher suites, by Go's names. All have forward secrecy and authentication. */
 const openSslNames = {
   TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256: 'ECDHE-ECDSA-AES128-GCM-SHA256',
   TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256: 'ECDHE-RSA-AES128-GCM-SHA256',
@@ -13,12 +13,12 @@ const openSslNames = {
 
 type Suite = keyof typeof openSslNames
 
-/** As in Go, the suites of TLS 1.3 cannot be chosen. */
+/** As in Go, the suites of TLS 1.3 cannot be configured. */
 const always = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256'] as const
 
 const suites = Object.keys(openSslNames) as Suite[]
 
-/** Which TLS the ports speak. */
+/** The TLS versions and cipher suites of the ports. */
 export const tlsSettings = {
   tlsMinVersion: {
     title: 'TLS minimum version',
@@ -39,7 +39,7 @@ export const tlsSettings = {
 
 export type TlsSettings = { tlsMinVersion: 'VersionTLS12' | 'VersionTLS13'; tlsCipherSuites: string[] }
 
-/** The same in the words of Node. */
+/** The same settings in Node's terms. */
 export function tlsOptions({ tlsMinVersion, tlsCipherSuites }: TlsSettings): {
   minVersion: 'TLSv1.2' | 'TLSv1.3'
   ciphers: string

@@ -2,13 +2,13 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Log } from '../kube/log.ts'
 import { fileFault, readSmallFile } from '../lib/small-file.ts'
 
-/** The token of a file, or the problem of the file. Never quote it. */
+/** The token in a file, or the problem of the file. Never quote the token. */
 export type TokenFile = { token: string; wrong?: never } | { token?: never; wrong: string }
 
-/** A shorter one could be guessed. */
+/** A shorter token could be guessed. */
 export const leastLength = 16
 
-/** Reads the file that holds a token and perhaps a line break. */
+/** Reads a file that contains a token and perhaps a line break. */
 export function readToken(path: string): TokenFile {
   let text: string
   try {
@@ -20,12 +20,12 @@ export function readToken(path: string): TokenFile {
   return text.length < leastLength ? { wrong: `holds fewer than ${leastLength} characters` } : { token: text }
 }
 
-/** Whether a text is the token that the file holds. */
+/** Whether a text is the token in the file. */
 export type TokenCheck = (given: string) => boolean
 
 const checkMs = 3_000
 
-/** Compares with the token of the file as it was seconds ago at most. A file that is damaged later changes nothing. */
+/** Compares with the token of the file, read at most seconds ago. A file that is damaged later changes nothing. */
 export function tokenCheck({ path, log, now }: { path: string; log: Log; now: () => number }): TokenCheck {
   let expected: Buffer | undefined
   let readAtMs = -Infinity
@@ -41,7 +41,7 @@ export function tokenCheck({ path, log, now }: { path: string; log: Log; now: ()
   read()
   return (given) => {
     if (now() - readAtMs > checkMs) read()
-    // Digests have one length, so the comparison tells nothing about the token, not even that.
+    // All digests have the same length, so the comparison reveals nothing about the token, not even its length.
     return expected !== undefined && timingSafeEqual(expected, digest(given))
   }
 }

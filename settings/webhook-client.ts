@@ -4,7 +4,7 @@ import type { Problem } from './problems.ts'
 import { readSettings, type Sources } from './resolve.ts'
 import type { SettingsTable } from './setting.ts'
 
-/** Which clients may call the webhooks, in addition to those that know the secret path. */
+/** The clients that may call the webhooks, in addition to knowing the secret path. */
 export const webhookClient = {
   webhookClientCaFile: {
     title: 'webhook client CA file',
