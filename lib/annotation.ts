@@ -16,9 +16,9 @@ export type Annotation = {
     | 'Secret'
     | 'Service'
   writers: readonly AnnotationWriter[]
-  /** The values that it may have, in Markdown. A list is closed: no Service may have another value. */
+  /** The values that it may have, in Markdown. A list is exhaustive: a Service with any other value is refused. */
   values: string | readonly string[]
-  /** The default without it, in Markdown; left out where nothing follows from its absence. */
+  /** The effect of its absence, in Markdown; left out if there is none. */
   default?: string
   sentence: string
 }

@@ -1,7 +1,10 @@
-/** Where plain http may be spoken: credentials must not cross a network in the clear. */
+/** Where plain http is allowed: credentials must not cross a network in the clear. */
 export type PlainHttp = 'never' | 'loopback' | 'anywhere'
 
-/** The base URL of an API without its trailing slashes, or what is wrong with the text; `problem` follows the text. */
+/**
+ * The base URL of an API without trailing slashes, or what is wrong with the text; `problem` is worded to follow the
+ * text.
+ */
 export function parseBaseUrl(text: string, plainHttp: PlainHttp): { url: string } | { problem: string } {
   const url = URL.parse(text)
   if (!url) return { problem: 'is not a URL' }

@@ -2,8 +2,8 @@ import { lstatSync, mkdirSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 /**
- * The folder for compiled code, which we make if it is absent; undefined if another user could write to it. Node runs the
- * code there without a check, so a folder of another user of this machine would run that user's code.
+ * The folder for compiled code, created if absent; undefined if another user could write to it. Node runs the code in
+ * it without a check, so another user's folder would run that user's code.
  */
 export function privateCacheFolder(parent: string, uid: number): string | undefined {
   let folder: string
@@ -11,7 +11,7 @@ export function privateCacheFolder(parent: string, uid: number): string | undefi
     folder = join(realpathSync(parent), `eip-admission-${uid}`)
     mkdirSync(folder, { mode: 0o700, recursive: true })
   } catch {
-    // Without a cache the start takes a little longer.
+    // Without a cache, the start takes slightly longer.
     return undefined
   }
   return [folder, ...ancestorsOf(folder)].every((path, n) => isSafe(path, { uid, isOurs: n === 0 }))
@@ -28,7 +28,7 @@ const sticky = 0o1000
 const groupOrOthersWrite = 0o022
 const groupOrOthers = 0o077
 
-/** No other user may enter our folder, and none may replace it or a folder above it. */
+/** No other user may enter our folder, or replace it or a folder above it. */
 function isSafe(path: string, { uid, isOurs }: { uid: number; isOurs: boolean }): boolean {
   const facts = lstatSync(path, { throwIfNoEntry: false })
   if (!facts?.isDirectory()) return false

@@ -1,11 +1,13 @@
-/** Runs work of one key one after another, in the order of the calls. Work of other keys does not wait. */
+/**
+ * Runs the work of each key in the order of the calls, one piece at a time. Different keys do not wait for each other.
+ */
 export type InTurn = {
   run<T>(key: string, work: () => Promise<T>): Promise<T>
-  /** How many works of a key run or wait. */
+  /** How many pieces of work of a key run or wait. */
   count: (key: string) => number
 }
 
-/** No work yet. */
+/** Starts without any work. */
 export function inTurn(): InTurn {
   const last = new Map<string, { ended: Promise<unknown>; count: number }>()
   return {

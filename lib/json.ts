@@ -7,14 +7,17 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Whether a stored value has everything that is wanted; null wants a field to be absent. Other fields do not matter. */
+/**
+ * Whether a stored value contains everything wanted; a wanted null means that a field is absent. Other fields do not
+ * matter.
+ */
 export function includes(stored: unknown, wanted: unknown): boolean {
   if (wanted === null) return stored === undefined || stored === null
   if (!isJsonObject(wanted)) return isDeepStrictEqual(stored, wanted)
   return isJsonObject(stored) && Object.entries(wanted).every(([name, value]) => includes(stored[name], value))
 }
 
-/** The part of what is wanted that a stored object lacks: a merge patch that changes nothing else. */
+/** The wanted part that a stored object lacks, as a merge patch that changes nothing else. */
 export function missingFrom(stored: object, wanted: object): object {
   const before: Partial<Record<string, unknown>> = { ...stored }
   const missing = Object.entries(wanted).filter(([name, value]) => !includes(before[name], value))

@@ -1,4 +1,4 @@
-/** A condition of a label selector, in the words of a selector's `matchExpressions`. */
+/** A condition of a label selector, in the terms of `matchExpressions`. */
 export type LabelRequirement = {
   key: string
   operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt' | 'Lt'
@@ -12,7 +12,10 @@ export type LabelSelector = {
 
 export type Labels = Record<string, string>
 
-/** Whether the labels of an object meet the label selector of another one. An operator that Kubernetes refuses there matches nothing. */
+/**
+ * Whether the labels of an object match another object's label selector. An operator that Kubernetes refuses there
+ * matches nothing.
+ */
 export function matchesSelector(
   labels: Labels | undefined,
   { matchLabels = {}, matchExpressions = [] }: LabelSelector,
@@ -25,12 +28,12 @@ export function matchesSelector(
   )
 }
 
-/** Whether the labels of an object meet every requirement. */
+/** Whether the labels of an object satisfy every requirement. */
 export function matchesRequirements(labels: Labels | undefined, requirements: readonly LabelRequirement[]): boolean {
   return requirements.every((requirement) => meets(valueOf(labels, requirement.key), requirement))
 }
 
-/** `Gt` and `Lt` exist only in selectors that are written as text and in node affinity. */
+/** `Gt` and `Lt` exist only in node affinity and in selectors written as text. */
 function hasSetOperator<T extends { operator: string }>(
   requirement: T,
 ): requirement is T & { operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' } {
@@ -49,7 +52,7 @@ function meets(value: string | undefined, { operator, values }: LabelRequirement
       return value === undefined
     case 'In':
       return value !== undefined && values.includes(value)
-    // An object without the label has none of the values.
+    // An object without the label counts as not having any of the values.
     case 'NotIn':
       return value === undefined || !values.includes(value)
     case 'Gt':

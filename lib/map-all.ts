@@ -1,6 +1,9 @@
 import pMap from 'p-map'
 
-/** Does the work for every item, a few at a time. Errors stop no other item; then all of them are thrown as one. */
+/**
+ * Processes every item, a few at a time. An error does not stop the other items; in the end, all errors are thrown as
+ * one.
+ */
 export async function mapAll<T, Result>(
   items: readonly T[],
   work: (item: T) => Promise<Result>,

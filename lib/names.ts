@@ -25,7 +25,7 @@ export function isLabelValue(text: string): boolean {
   return text === '' || (text.length <= 63 && /^[a-z0-9]([-._a-z0-9]*[a-z0-9])?$/i.test(text))
 }
 
-/** As many hexadecimal digits, in place of a text that is too long, or not fit, for the name of an object. */
+/** A hash of this many hexadecimal digits, for texts that are too long or not allowed in an object's name. */
 export function hashForName(text: string, digits: number): string {
   return createHash('sha256').update(text).digest('hex').slice(0, digits)
 }

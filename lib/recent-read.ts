@@ -1,15 +1,18 @@
 /**
- * A read that is made once for all callers who accept the same age. It differs from `sharedRead`, whose `fresh` value
- * is never older than the call: here the caller says how old the value may be.
+ * A read that is shared by all callers who accept its age. It differs from `sharedRead`, whose `fresh` value is never
+ * older than the call: here each caller states a maximum age.
  */
 export type RecentRead<T> = {
-  /** A value whose answer is at most so old: a slow read counts from its end. Callers who come while it is read get the same value, or the same error. */
+  /**
+   * A value that was answered at most this long ago: the age of a slow read counts from its end. Callers who arrive
+   * during a read share its value or its error.
+   */
   within(maxAgeMs: number, signal: AbortSignal): Promise<T>
   /** A value whose read began at this time or later. */
   since(atMs: number, signal: AbortSignal): Promise<T>
   /** The last value that was read, however old; undefined before the first one. */
   latest(): T | undefined
-  /** Drops the last value, and the value of a read under way: the next caller gets a new one. */
+  /** Drops the last value and the one being read, so that the next caller gets a new one. */
   forget(): void
 }
 
@@ -17,10 +20,10 @@ export type RecentReadOptions<T> = { read: (signal: AbortSignal) => Promise<T>; 
 
 type Reading<T> = { beganAtMs: number; endedAtMs: number; state: 'running' | 'good' | 'failed'; result: Promise<T> }
 
-/** A failed read is not repeated at once by every caller who needs the value too. */
+/** A failed read is not repeated at once by every caller that needs the value. */
 const failureMs = 2_000
 
-/** A read that has not been made yet. */
+/** Makes a read that has not run yet. */
 export function recentRead<T>({ read, now }: RecentReadOptions<T>): RecentRead<T> {
   let latest: T | undefined
   let last: Reading<T> | undefined

@@ -1,20 +1,22 @@
 import { shellWord } from './text.ts'
 
-/** A command line that a person can type, and a text about it. */
+/** A command line that a person can run, with an optional comment. */
 export type Command = { command: string; text?: string }
 
-/** A step that a person can take: a command, or words. In words a command is a code span. */
+/** A step that a person can take: a command, or prose in which commands are code spans. */
 export type Remedy = string | Command
 
-/** By which flags a person named a cluster, and a takeover. Where one is undefined, programs find the same by themselves. */
+/**
+ * The flags by which a person named a cluster, and a takeover. If one is undefined, programs find the same without it.
+ */
 export type CommandFlags = {
   kubeconfig?: string | undefined
   context?: string | undefined
-  /** The flags of each command of a takeover. Without them it could be another takeover. */
+  /** The flags of each takeover command. Without them, it could be another takeover. */
   takeover?: Record<'plan' | 'apply' | 'undo', Record<string, string>>
 }
 
-/** A remedy in one line, with commands for the cluster of these flags. */
+/** A remedy as one line, with commands for the cluster of these flags. */
 export function remedyText(remedy: Remedy, flags: CommandFlags = {}): string {
   if (typeof remedy === 'string') return withFlags(remedy, flags)
   const { command, text } = remedy
@@ -22,8 +24,8 @@ export function remedyText(remedy: Remedy, flags: CommandFlags = {}): string {
 }
 
 /**
- * The text with commands for the cluster of these flags. Without them they would change the cluster that the person's kubectl
- * happens to be set to. As in Markdown, a command is a code span or an indented line.
+ * The text with commands for the cluster of these flags. Without the flags, the commands would change whichever cluster
+ * the person's kubectl currently uses. As in Markdown, a command is a code span or an indented line.
  */
 export function withFlags(text: string, flags: CommandFlags): string {
   return text.replaceAll(/(?<=`)[^`\n]+(?=`)|(?<=^ {2,})(?:kubectl|helm|eip-admission|for) .*$/gm, (command) =>
@@ -31,7 +33,7 @@ export function withFlags(text: string, flags: CommandFlags): string {
   )
 }
 
-/** The flags for a kubeconfig that a setting names: every program also finds what the environment names. */
+/** The flags for the kubeconfig in a setting. None if the environment names the same one, which every program finds. */
 export function kubeconfigFlags(
   kubeconfig: string | undefined,
   env: Readonly<Record<string, string | undefined>>,
@@ -39,7 +41,7 @@ export function kubeconfigFlags(
   return { kubeconfig: kubeconfig === env['KUBECONFIG'] ? undefined : kubeconfig }
 }
 
-/** Where a shell takes a word for a program. */
+/** The places where a shell expects the name of a program. */
 const programs =
   /(?<=^|&& |\| |\$\(|; (?:do )?)(kubectl eip [a-z]+|kubectl|helm|eip-admission (?:install|cleanup|doctor|takeover [a-z]+))(?= |$)/g
 
@@ -53,7 +55,8 @@ function flagsOf(program: string, { kubeconfig, context, takeover }: CommandFlag
   const [first, , subcommand] = program.split(' ')
   const ofTakeover = Object.entries(takeover?.[subcommand as keyof typeof takeover] ?? {})
   const others = first === 'eip-admission' ? ofTakeover.map(([flag, value]) => `${flag}=${value}`) : []
-  // It takes no context. So that nothing is changed elsewhere, this names no file until a person does.
+  // The command has no flag for a context. To change no other cluster, it names a placeholder that the person must
+  // replace.
   if (first === 'eip-admission' && context !== undefined)
     return [`--kubeconfig=<a file with the current context ${context}>`, ...others]
   return [
@@ -63,15 +66,15 @@ function flagsOf(program: string, { kubeconfig, context, takeover }: CommandFlag
   ]
 }
 
-/** A remedy that is a command line, with the text of the shell's comment at its end. */
+/** A remedy that is a command line; a shell comment at its end becomes the text. */
 export function shell(strings: TemplateStringsArray, ...values: readonly (string | undefined)[]): Command {
   const [command = '', text] = String.raw({ raw: strings }, ...values).split('   # ')
   return { command, ...(text !== undefined && { text }) }
 }
 
 /**
- * The advice for an installation that lacks something. Only `doctor` reads how it was installed. `install`
- * without the flags of that time would move it to another namespace, and set back what the chart has set.
+ * The advice for an installation that lacks something. Only `doctor` reads how it was installed. `install` without the
+ * original flags would move it to another namespace, and reset what the chart has set.
  */
 export const doctorAdvice =
   'run `eip-admission doctor` with the settings and the namespace of serve, which says how to fix it'

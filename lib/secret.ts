@@ -10,7 +10,7 @@ export class Secret {
     this.#text = text
   }
 
-  /** The text itself, for the code that must send it. */
+  /** The text itself, only for code that must send it. */
   reveal(): string {
     return this.#text
   }
@@ -28,7 +28,7 @@ export class Secret {
   }
 }
 
-/** A secret that can be exchanged for another while the process runs. Who reveals it gets the one of now. */
+/** A secret that can be replaced while the process runs. `reveal()` returns the current one. */
 export class ReplaceableSecret extends Secret {
   #current: Secret
 

@@ -1,24 +1,26 @@
-/** A read that several callers need at once, made once for all of them. */
+/** A read that is made once for several simultaneous callers. */
 export type SharedRead<T> = {
-  /** The result of a read that begins after this call: it never shows an older state. */
+  /** The result of a read that begins after this call, so it is never older. */
   fresh(signal: AbortSignal): Promise<T>
-  /** The result of a read a moment ago, if it began after our own last change; else a fresh value. */
+  /** The result of a recent read, if it began after our own last change; else a fresh one. */
   recent(signal: AbortSignal): Promise<T>
-  /** We changed what is read: values read before now are out of date. */
+  /** Marks earlier values as stale, because we changed what is read. */
   invalidate(): void
 }
 
 export type SharedReadOptions<T> = {
   read: (signal: AbortSignal) => Promise<T>
-  /** How long a value counts as recent, from its answer on. */
+  /** How long a value stays recent after its answer. */
   recentMs: number
-  /** The error for a caller that stops waiting, and for a read that no caller waits for any more. */
+  /** The error for a caller that stops waiting, and for a read that has no callers left. */
   abandonedError: (cause: unknown) => Error
 }
 
 type ReadingOptions = Pick<SharedReadOptions<unknown>, 'abandonedError'> & { after: Promise<void> | undefined }
 
-/** A read that has not been made yet. At most one runs at a time; callers who come meanwhile share the next one. */
+/**
+ * Makes a read that has not run yet. At most one runs at a time, and callers who arrive meanwhile share the next one.
+ */
 export function sharedRead<T>({ read, recentMs, abandonedError }: SharedReadOptions<T>): SharedRead<T> {
   let current: Reading<T> | undefined
   let next: Reading<T> | undefined
@@ -52,13 +54,13 @@ export function sharedRead<T>({ read, recentMs, abandonedError }: SharedReadOpti
 
 type Reading<T> = {
   join(signal: AbortSignal): Promise<T>
-  /** Whether every caller who waited for it has left. */
+  /** Whether every caller has left. */
   isAbandoned(): boolean
-  /** Resolves when it has ended, with a value or an error. */
+  /** Resolves when the read has ended, with a value or an error. */
   settled: Promise<void>
 }
 
-/** A read that goes on while at least one caller waits for it. */
+/** A read that continues while at least one caller waits for it. */
 function makeReading<T>(
   carryOut: (reading: Reading<T>, ends: AbortSignal) => Promise<T>,
   { abandonedError, after }: ReadingOptions,

@@ -1,4 +1,4 @@
-/** A map that forgets old entries, so that it stays small although no caller deletes them. */
+/** A map that forgets old entries, so that it stays small without deletes. */
 export type ShortMemory<K, V> = {
   get(key: K): V | undefined
   has(key: K): boolean
@@ -7,7 +7,7 @@ export type ShortMemory<K, V> = {
   readonly size: number
 }
 
-/** An empty memory. Each set forgets what is older than `keptMs`. */
+/** Makes an empty memory. Each set forgets the entries older than `keptMs`. */
 export function shortMemory<K, V>({
   keptMs,
   monotonicMs,
@@ -28,7 +28,7 @@ export function shortMemory<K, V>({
     set(key, value) {
       const setAtMs = monotonicMs()
       forgetOld(setAtMs)
-      // A key that is set again comes last, as the newest.
+      // A key that is set again moves to the end, as the newest.
       entries.delete(key)
       entries.set(key, { value, setAtMs })
     },

@@ -1,15 +1,15 @@
 /**
- * How long things have been as they are, by our own monotonic clock since we first saw them so. Times that others wrote
- * are not compared with our clock: theirs may differ, and a tenant writes any time.
+ * How long things have been in their state, by our own monotonic clock since we first saw it. Timestamps that others
+ * wrote are not compared with our clock: their clocks may differ, and a tenant can write any time.
  */
 export type Sights = {
-  /** For how long a thing has been in this state; 0 at first sight, and for undefined, which forgets the thing. */
+  /** How long a thing has been in this state; 0 at first sight. The state undefined forgets the thing and returns 0. */
   forMs(name: string, state: string | undefined): number
-  /** Forgets every thing: it may have been in another state while it was not observed. */
+  /** Forgets everything: things may have changed while they were not observed. */
   forget(): void
 }
 
-/** An empty memory of first sights. */
+/** Makes an empty memory of first sights. */
 export function sights(monotonicMs: () => number): Sights {
   const seen = new Map<string, { state: string; atMs: number }>()
   return {

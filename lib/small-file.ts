@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 
-/** A Secret or ConfigMap of Kubernetes holds at most that much. */
+/** The maximum size of a Kubernetes Secret or ConfigMap. */
 const largestBytes = 2 ** 20
 
 const fileFaults: Record<string, string> = {
@@ -12,11 +12,11 @@ const fileFaults: Record<string, string> = {
 class UnfitFile extends Error {}
 
 /**
- * Reads a text file that a person names. Throws, for `fileFault`, where it is no regular file or larger than 1 MiB: to read a
- * pipe or a disk would stop the process.
+ * Reads a text file that a person names. Throws an error for `fileFault` if it is no regular file or larger than
+ * 1 MiB: reading a pipe or a disk would block the process.
  */
 export function readSmallFile(path: string): string {
-  // Without this flag, to open a pipe waits until another program writes to it.
+  // Without this flag, opening a pipe waits until another program writes to it.
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     const stat = fstatSync(file)
@@ -28,7 +28,7 @@ export function readSmallFile(path: string): string {
   }
 }
 
-/** Why a file could not be read, to print after the name of the file. */
+/** Why a file could not be read, worded to follow the file's name. */
 export function fileFault(error: unknown): string {
   if (error instanceof UnfitFile) return error.message
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'

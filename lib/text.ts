@@ -1,50 +1,53 @@
 import { distance } from 'fastest-levenshtein'
 
-/** A text on one line of a terminal. Users write names and messages: nothing in them may steer it, or look like our line. */
+/**
+ * A text as a single terminal line. Users write names and messages, which must not steer the terminal or imitate our
+ * lines.
+ */
 export function plainText(text: string): string {
   return text.replace(/[\s\p{C}]+/gu, ' ').trim()
 }
 
-/** A number of things, named in the plural: `1 Service`, `2 Services`. */
+/** A number of things, whose plural is given: `1 Service`, `2 Services`. */
 export function counted(count: number, things: string): string {
   return `${count} ${count === 1 ? things.replace(/(?<=ss)es$|s$/, '') : things}`
 }
 
-/** How much of a value a message quotes: enough to recognize it. Users decide how long their values are. */
+/** How much of a value a message quotes, so that a person recognizes it. Users decide how long their values are. */
 const maxCharacters = 100
 
-/** How many items a message lists. */
+/** The maximum number of items that a message lists. */
 const maxItems = 10
 
-/** A value in quotes, cut where it is long. Before validation it may be of any type. */
+/** A value in quotes, truncated if long. Before validation it may be of any type. */
 export function quote(given: unknown): string {
   const value = typeof given === 'string' ? given : (JSON.stringify(given) ?? '')
-  // A character may consist of two code units; no more than these are needed.
+  // A character may consist of two code units, so this many always suffice.
   const characters = Array.from(value.slice(0, 2 * maxCharacters + 1))
   if (characters.length <= maxCharacters) return JSON.stringify(value)
   return `${JSON.stringify(`${characters.slice(0, maxCharacters).join('')}…`)} (${value.length} characters)`
 }
 
-/** The first items, and how many more there are. */
+/** The first items, and the number of the others. */
 export function firstItems(items: readonly string[]): string[] {
   const more = items.length - maxItems
   return more > 0 ? [...items.slice(0, maxItems), `and ${more} more`] : [...items]
 }
 
 /**
- * Characters that change how a terminal shows a line and that JSON leaves as they are:
+ * Characters that change how a terminal shows a line and that JSON does not escape:
  * - C1 controls (U+009B begins an escape sequence)
  * - line separators
  * - characters that reverse or hide text
  */
 const misleading = /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g
 
-/** A log line whose characters all show as they are. Inside of JSON the value stays the same. */
+/** A log line in which every character is visible. Inside JSON, the value stays the same. */
 export function escapeMisleading(line: string): string {
   return line.replace(misleading, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** A word as a shell reads it back. */
+/** A word quoted for a shell. */
 export function shellWord(word: string): string {
   return /^[\w.,:/@=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }
@@ -55,7 +58,7 @@ export function oneOf(words: readonly string[]): string {
   return others.length === 0 ? last : `${others.reverse().join(', ')} or ${last}`
 }
 
-/** The known word that a person probably meant; capitals do not count. `maxEdits` is how many characters may differ. */
+/** The known word that a person probably meant, ignoring case. `maxEdits` limits how many characters may differ. */
 export function closestWord(
   given: string,
   known: readonly string[],
@@ -63,7 +66,7 @@ export function closestWord(
 ): string | undefined {
   const text = given.toLowerCase()
   const ranked = known
-    // Users decide how long their texts are. Each character that one has more than the other is an edit.
+    // Users decide how long their texts are, and each extra character is an edit.
     .filter((word) => Math.abs(word.length - text.length) <= maxEdits(word))
     .map((word) => ({ word, edits: distance(text, word.toLowerCase()) }))
     .filter(({ word, edits }) => edits <= maxEdits(word))

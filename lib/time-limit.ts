@@ -1,14 +1,14 @@
-/** The time that one request for an address may take, its wait in the queue included. */
+/** The time that a request for an address may take, including its wait in the queue. */
 export type TimeLimit = {
   /** Aborts the calls in flight when the time is over. */
   signal: AbortSignal
-  /** Whether the time is over: the clocks show it also where the process or its machine slept, and the timer fires late. */
+  /** Whether the time is over. The clocks tell even if the process or its machine slept and the timer fires late. */
   isOver(): boolean
 }
 
 const machineClocks: Clocks = { now: () => performance.now(), date: () => new Date() }
 
-/** A time limit that begins now. */
+/** Starts a time limit now. */
 export function timeLimit(ms: number, clocks: Clocks = machineClocks): TimeLimit {
   const begun = readClocks(clocks)
   const signal = AbortSignal.timeout(timerMs(ms))
@@ -18,20 +18,20 @@ export function timeLimit(ms: number, clocks: Clocks = machineClocks): TimeLimit
 
 export type Limits = {
   ms: number
-  /** The reason of the abort when the time is over. */
+  /** The reason for the abort when the time is over. */
   timeoutError: () => Error
   /** The caller's signal, which ends the work too. */
   signal?: AbortSignal | undefined
-  /** The reason of the abort when the caller's signal aborts; without it, the signal's own reason. */
+  /** The reason for the abort when the caller's signal aborts; by default the signal's own reason. */
   abortError?: (reason: unknown) => unknown
-  /** The timer that ends the time; without it, one of Node. */
+  /** The timer that ends the time; by default one of Node's. */
   timer?: typeof plainTimer
 }
 
 /**
- * Runs work under a signal that aborts when the time is over or the caller's signal aborts. The timer ends with the work:
- * the timer of AbortSignal.timeout would live on, and calls come by the thousand. AbortSignal.any would keep memory for
- * as long as the caller's signal lives, which may be as long as the process.
+ * Runs work under a signal that aborts when the time is over or the caller's signal aborts. The timer ends with the
+ * work. The timer of AbortSignal.timeout would live on, and there are thousands of calls. AbortSignal.any would hold
+ * memory as long as the caller's signal lives, perhaps as long as the process.
  */
 export async function withTimeLimit<T>(limits: Limits, work: (signal: AbortSignal) => Promise<T> | T): Promise<T> {
   const { ms, timeoutError, signal, abortError = (reason) => reason, timer = plainTimer } = limits
@@ -53,12 +53,12 @@ function plainTimer(ms: number, over: () => void): () => void {
   return () => clearTimeout(timer)
 }
 
-/** The parts of a time, of which a standstill of the process can take one. */
+/** The time is split into parts, because a standstill of the process can use up one at most. */
 const parts = 4
 
 /**
- * Calls back when this process has run for so long, and returns what stops that. After a standstill of the process, a
- * timer of Node is over before an answer that came meanwhile is read. It would blame the other side.
+ * Calls back when this process has run this long, and returns a function that cancels. After a standstill of the
+ * process, a Node timer would fire before an answer that arrived meanwhile is read. It would blame the other side.
  */
 export function runningTimer(ms: number, over: () => void): () => void {
   let left = parts
@@ -74,15 +74,15 @@ export function runningTimer(ms: number, over: () => void): () => void {
   return () => clearInterval(timer)
 }
 
-/** A Node timer that is set for longer fires at once. */
+/** Node timers that are set for longer fire at once. */
 const longestMs = 2 ** 31 - 1
 
-/** For how long a timer is set: at most 24.8 days. Settings may be longer. */
+/** How long a timer is set: at most 24.8 days, although settings may be longer. */
 export function timerMs(ms: number): number {
   return Math.min(ms, longestMs)
 }
 
-/** Waits for work, but not beyond the signal: then it rejects with the signal's reason, and the work goes on. */
+/** Waits for work until the signal aborts: then it rejects with the signal's reason, and the work continues. */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>()
   const leave = () => reject(signal.reason)
@@ -95,7 +95,7 @@ export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Pr
   }
 }
 
-/** The time on both clocks: the monotonic one and the date. */
+/** A reading of both clocks: the monotonic one and the date. */
 export type ClockReading = { ms: number; date: number }
 
 export type Clocks = {
@@ -109,7 +109,10 @@ export function readClocks(clocks: Clocks): ClockReading {
   return { ms: clocks.now(), date: clocks.date().getTime() }
 }
 
-/** By the clock that advanced further: the monotonic one stops while the machine is suspended, the other can be set back. */
+/**
+ * The elapsed time by the clock that advanced further. The monotonic clock stops while the machine is suspended, and
+ * the date can be set back.
+ */
 export function elapsedMs(from: ClockReading, to: ClockReading): number {
   return Math.max(to.ms - from.ms, to.date - from.date)
 }
