@@ -8,7 +8,7 @@ import type { Access } from './credentials.ts'
 /** The API server closes idle connections after 90 s. We close ours first, so that no request meets a closing one. */
 const idleMs = 60_000
 const keepAliveMs = 30_000
-/** Few connections stay open after a burst of calls. */
+/** How few connections stay open after a burst of calls. */
 const kept = { keepAlive: true, timeout: idleMs, maxFreeSockets: 8 }
 
 export type Request = {
@@ -16,23 +16,23 @@ export type Request = {
   path: string
   headers: Record<string, string | number>
   body: string | undefined
-  /** Sent on a new connection, which closes after the response. */
+  /** Whether to use a new connection, which closes after the response. */
   ownConnection: boolean
-  /** Two executions have the same effect as one. */
+  /** Whether the request may be sent twice. */
   idempotent: boolean
 }
 
 /** Sends requests over kept-alive connections, and opens new ones when the CA or our certificate changes. */
 export type Agents = { send(access: Access, request: Request, signal: AbortSignal): Promise<IncomingMessage> }
 
-/** The connections of one client. The first request opens one. Where all are busy, a request waits for one. */
+/** The connections of one client. The first request opens one. If all are busy, a request waits for one. */
 export function agents(maxSockets = 32): Agents {
   let shared: { identity: string; agent: Agent } | undefined
 
   const sharedAgent = (access: Access) => {
     if (access.proxy) return access.proxy
     const identity = identityOf(access)
-    // The old agent completes its calls in flight, and its idle connections time out by themselves.
+    // The old agent completes its calls in flight, and its idle connections time out.
     if (shared?.identity !== identity) shared = { identity, agent: makeAgent(access, { ...kept, maxSockets }) }
     return shared.agent
   }
@@ -55,7 +55,7 @@ function unsharedAgent(access: Access): Agent {
   return access.proxy ?? makeAgent(access, { keepAlive: false })
 }
 
-/** A kept connection turned out to be closed: the server may never have received the request. */
+/** A kept-alive connection was already closed: the server may never have received the request. */
 class StaleConnection extends Error {}
 
 function sendOnce(
@@ -75,7 +75,7 @@ function sendOnce(
     })
     request.end(body)
   })
-  // While a request waits for a connection, it emits no error at the abort. The agent drops it when it is its turn.
+  // A request that waits for a connection emits no error at the abort. The agent drops it when its turn comes.
   return untilAborted(response, signal)
 }
 

@@ -3,7 +3,7 @@ import type { Call } from './http.ts'
 import { type KubeObject, keyOf } from './objects.ts'
 import { type Resource, pathOf } from './resource.ts'
 
-/** The requests to the API server, one function for each verb. They are pure; the client sends them. */
+/** The requests to the API server, with one function per verb. They are pure; the client sends them. */
 
 type Any = Resource<KubeObject>
 
@@ -12,7 +12,7 @@ const contentTypes = {
   merge: 'application/merge-patch+json',
   strategic: 'application/strategic-merge-patch+json',
   json: 'application/json-patch+json',
-  // The type says YAML. A body of JSON is valid YAML.
+  // The content type says YAML, but JSON is valid YAML.
   apply: 'application/apply-patch+yaml',
 }
 
@@ -60,7 +60,7 @@ export function replaceCall(resource: Any, object: KubeObject, options: WriteOpt
   }
 }
 
-/** PATCH by a merge patch, which can be sent twice, or by operations, which cannot. */
+/** PATCH with a merge patch, which may be sent twice, or with operations, which may not. */
 export function patchCall(resource: Any, target: At & { patch: Patch }, options: WriteOptions): Call {
   const { patch } = target
   return {
@@ -98,7 +98,8 @@ export function removeCall(
   options: CallOptions,
 ): Call {
   const { uid, resourceVersion } = target
-  // An API server that gets these options ignores those in the query: a dry run there would delete the object.
+  // If the API server gets these options, it ignores those in the query. A dry run that stood only there would delete
+  // the object.
   const deletion = { preconditions: { uid, resourceVersion }, ...(options.dryRun && { dryRun: ['All'] }) }
   return {
     name: callName('remove', resource, target),
@@ -118,7 +119,7 @@ function pathTo(resource: Any, at: At, subresource?: string): string {
   return pathOf(resource, { namespace, name, subresource })
 }
 
-/** Throws where the name or namespace is missing: the path would then name a whole collection, of one namespace or of all. */
+/** Throws if the name or namespace is missing: the path would name a whole collection, of one namespace or of all. */
 function withName(resource: Any, at: At): At {
   if (at.name === '') throw new Error(`${resource.kind}: it has no name`)
   if (resource.namespaced && !at.namespace) throw new Error(`${resource.kind} ${at.name}: it has no namespace`)

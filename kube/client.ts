@@ -10,13 +10,13 @@ export type CallOptions = {
   dryRun?: boolean
 }
 
-/** Receives each warning of the API server, which kubectl prints. */
+/** Receives each warning of the API server, as kubectl would print it. */
 export type OnWarning = (text: string) => void
 
 export type WriteOptions = CallOptions & {
   subresource?: 'status'
   fieldManager?: string
-  /** How the API server treats fields that it does not know; `Warn` drops them. */
+  /** How the API server treats unknown fields; `Warn` drops them. */
   fieldValidation?: 'Ignore' | 'Warn' | 'Strict'
   onWarning?: OnWarning
 }
@@ -29,27 +29,27 @@ export type ListOptions = CallOptions & {
   continue?: string
 }
 
-/** A page of a list. `metadata.continue` is set if there are more pages. */
+/** A page of a list. `metadata.continue` is set if more pages follow. */
 export type List<T> = { metadata: ListMeta; items: T[] }
 
-/** RFC 7386 merge patch (null removes), the same with lists merged by their keys, or an RFC 6902 list of operations. */
+/** An RFC 7386 merge patch (null removes), the same with lists merged by key, or RFC 6902 operations. */
 export type Patch = { merge: object } | { strategic: object } | { json: object[] }
 
 /**
  * The client of the API server. Not found is `undefined` on reads and success on removes; every other failure throws a
- * KubeError. Objects pass unchanged, fields that we do not know included.
+ * KubeError. Objects pass unchanged, including unknown fields.
  *
- * By hand, because client-node 2.0.1 opens a TLS connection for each request and drops fields newer than its models,
- * also in an apply. The rest of this room builds on it for the same reason.
+ * It is hand-written because client-node 2.0.1 opens a TLS connection for each request. Also, it drops fields newer
+ * than its models, even in an apply. The rest of this room builds on it for the same reason.
  */
 export type KubeClient = {
   get<T extends KubeObject>(resource: Resource<T>, at: At, options?: CallOptions): Promise<T | undefined>
   list<T extends KubeObject>(resource: Resource<T>, options?: ListOptions): Promise<List<T>>
   create<T extends KubeObject>(resource: Resource<T>, object: T, options?: WriteOptions): Promise<T>
-  /** PUT. Throws a conflict when the object's resourceVersion is not the stored one. */
+  /** PUT. Throws a conflict if the object's resourceVersion is not the stored one. */
   replace<T extends KubeObject>(resource: Resource<T>, object: T, options?: WriteOptions): Promise<T>
   patch<T extends KubeObject>(resource: Resource<T>, target: At & { patch: Patch }, options?: WriteOptions): Promise<T>
-  /** Server-side apply with `force`: the field manager takes over fields that another one owns. */
+  /** Server-side apply with `force`: the field manager takes over fields from their previous owner. */
   apply<T extends KubeObject>(
     resource: Resource<T>,
     object: KubeObject,

@@ -1,7 +1,7 @@
 import { setTimeout as after } from 'node:timers/promises'
 import { type Clocks, timerMs } from '../lib/time-limit.ts'
 
-/** The clock of this room's timers. Tests replace it, so that they need no real seconds. */
+/** The clock behind this room's timers. Tests replace it, so that they need not wait. */
 export type Clock = Clocks & {
   /** Resolves when the time is over, or at once when the signal aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>

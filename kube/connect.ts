@@ -13,15 +13,15 @@ import type { Log } from './log.ts'
 export type ConnectOptions = {
   /** The user agent in the API server's logs and metrics: `eip-admission/1.2.3`. */
   userAgent: string
-  /** The time-out of calls that set none. */
+  /** The time-out of calls without their own. */
   timeoutMs?: number
-  /** How many calls are under way at once, watches not counted; others wait. 32 by default. */
+  /** How many calls, not counting watches, may be in progress; others wait. 32 by default. */
   maxConnections?: number
-  /** Called after every call, except for watches. */
+  /** Called after every call except watches. */
   observe?: (call: ObservedCall) => void
 }
 
-/** A call and its result: `ok` with the answer, or the reason and the message of the API server. */
+/** A call and its result: `ok` with the answer, or the API server's reason and message. */
 export type ObservedCall = {
   call: string
   method: string
@@ -33,7 +33,7 @@ export type ObservedCall = {
 
 type Send = <T>(call: Call, options: CallOptions | undefined) => Promise<T>
 
-/** The client of the credentials' API server. It sends nothing before the first call. */
+/** The client of the API server of these credentials. It sends nothing before the first call. */
 export function connect(credentials: Credentials, options: ConnectOptions): KubeClient & Watcher & Discovery {
   const { userAgent, maxConnections } = options
   const transport = http({ credentials, userAgent, maxConnections })
@@ -79,7 +79,7 @@ function verbs(send: Send): KubeClient {
   }
 }
 
-/** A 404 for the kind itself still throws: it does not tell whether the object exists. */
+/** A 404 for the kind itself still throws, because it does not say whether the object exists. */
 async function undefinedIfNotFound<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await call
@@ -89,15 +89,15 @@ async function undefinedIfNotFound<T>(call: Promise<T>): Promise<T | undefined> 
   }
 }
 
-/** The API server omits apiVersion and kind from the items of a list of built-in kinds. */
+/** In a list of built-in kinds, the API server omits apiVersion and kind from the items. */
 function withTypes<T extends KubeObject>({ apiVersion, kind }: Resource<T>, page: List<T>): List<T> {
   return { ...page, items: page.items.map((item) => ({ ...item, apiVersion, kind })) }
 }
 
-/** The log's words for what we wait for. */
+/** The log's words for the awaited answer. */
 export type Waiting = { what: string; log: Log; signal: AbortSignal }
 
-/** Retries a read until the API server answers it. Missing credentials are an error at once, for waiting cannot help. */
+/** Retries a read until the API server answers it. Missing credentials fail at once, because waiting cannot help. */
 export function retryUntilAnswered<T>(read: () => Promise<T>, { what, log, signal }: Waiting): Promise<T> {
   return pRetry(read, {
     retries: Number.POSITIVE_INFINITY,

@@ -3,14 +3,14 @@ import type { AgentOptions } from 'node:https'
 
 export type Tls = Pick<AgentOptions, 'ca' | 'cert' | 'key' | 'pfx' | 'passphrase' | 'rejectUnauthorized' | 'servername'>
 
-/** The API server's address and our identity, as of now. It holds secrets: only requests may contain it. */
+/** The API server's address and our identity, as of now. It contains secrets, so only requests may include it. */
 export type Access = {
   url: string
   headers: Record<string, string>
   tls: Tls
-  /** The agent that connects through a proxy, where the server is behind one. */
+  /** The agent that connects through a proxy, if the server is behind one. */
   proxy?: Agent
-  /** The namespace that we are in. */
+  /** The namespace that we run in. */
   namespace?: string
 }
 
@@ -21,8 +21,8 @@ export type Credentials = {
 }
 
 /**
- * Credentials that are read again when they are older than `maxAgeMs`, and after a 401. A failed read keeps the last
- * good ones in use: the server decides whether they are still valid.
+ * Credentials that are read again after `maxAgeMs`, and after a 401. After a failed read the last good ones stay in
+ * use: the server decides whether they are still valid.
  */
 export function cachedCredentials(
   read: (isRefused: boolean) => Promise<Access>,

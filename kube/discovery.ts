@@ -15,7 +15,7 @@ export type Discovery = {
 /** The API server's resources of one group and version. The `name` of a subresource has a slash. */
 type ResourceList = { resources: { name: string; kind: string; namespaced: boolean }[] }
 
-/** Looks up the resources of kinds that we do not know: those in an operator's manifest. */
+/** Looks up the resources of kinds that we do not know, such as those in an operator's manifest. */
 export function discovery(send: (call: Call, options: CallOptions | undefined) => Promise<ResourceList>): Discovery {
   return {
     async resource({ apiVersion, kind }, options) {

@@ -7,36 +7,36 @@ import type { Log } from './log.ts'
 
 export type ElectionOptions = Pick<LeaseOptions, 'client' | 'lease' | 'identity' | 'annotations' | 'onSeen'> & {
   /**
-   * The leader's work. Its signal aborts when the lease is lost and when the process stops. We release the lease, or
-   * claim it again, only after this has returned. `silentMs`: for how long the lease had not been renewed before we
-   * claimed it; undefined if there was none.
+   * The leader's work. Its signal aborts when the lease is lost and when the process stops. The lease is released, or
+   * claimed again, only after this has returned. `silentMs`: how long the lease had not been renewed before we claimed
+   * it; undefined if there was none.
    */
   lead(signal: AbortSignal, silentMs: number | undefined): Promise<void>
-  /** How long a lease lasts without a renewal. */
+  /** How long a lease is valid without a renewal. */
   leaseDurationMs: number
   /** How long we lead without a renewal. */
   renewDeadlineMs: number
-  /** How long a lease lasts at most where this process loses it again and again because it renews too late. */
+  /** The maximum validity of a lease, for a process that keeps losing it because it renews too late. */
   longestLeaseMs?: number
   /** How often the leader renews. */
   retryPeriodMs: number
   /** How often the other replicas check whether the lease is free. */
   lookPeriodMs?: number
-  /** How long we leave a lease that is free to others; read before each claim. */
+  /** How long we leave a free lease to others; read before each claim. */
   hesitationMs?: (() => number) | undefined
   log: Log
   clock?: Clock
 }
 
 export type Election = {
-  /** Whether we lead now. Correct by the clocks even after the process was frozen and before any timer ran. */
+  /** Whether we lead now. The clocks make this correct even after the process was frozen, before any timer ran. */
   isLeader(): boolean
   /** How long no other contender can claim the lease; 0 while we do not lead. */
   leaseLeftMs(): number
-  /** The holder of the lease when we last saw it; empty if it had none, undefined before the first look. */
+  /** The holder of the lease as last seen; empty if it had none, undefined before the first look. */
   holder(): string | undefined
   /**
-   * Claims the lease again and again until the signal aborts and `lead` has returned. Rejects if `lead` rejects while we
+   * Claims the lease repeatedly until the signal aborts and `lead` has returned. Rejects if `lead` rejects while we
    * hold the lease.
    */
   run(signal: AbortSignal): Promise<void>
@@ -46,14 +46,14 @@ type ElectionDeps = Pick<ElectionOptions, 'lease' | 'identity' | 'lead' | 'retry
   Required<Pick<ElectionOptions, 'lookPeriodMs' | 'clock'>> & { record: LeaseRecord; pace: LeasePace }
 
 /**
- * A contender for a lease. At most one of several leads at any time. By hand, because client-node has no
- * lease and no election.
+ * A contender for a lease. At most one contender leads at any time. It is hand-written because client-node has neither
+ * lease nor election.
  */
 export function election(options: ElectionOptions): Election {
   const deps = checkedDeps(options)
   const { clock, record, lookPeriodMs, retryPeriodMs, pace, log, lease } = deps
   let heldLease: HeldLease | undefined
-  // Without its API server a contender fails several times a second.
+  // Without its API server, a contender fails several times a second.
   let isRepeated = false
 
   return {
@@ -76,7 +76,7 @@ export function election(options: ElectionOptions): Election {
   }
 }
 
-/** Leads until `lead` returns: by itself, or because the lease is lost or the signal aborts. */
+/** Leads until `lead` returns: on its own, or because the lease is lost or the signal aborts. */
 async function leadWhileHeld(deps: ElectionDeps, heldLease: HeldLease, signal: AbortSignal): Promise<void> {
   const { log, lease, identity, record } = deps
   const over = new AbortController()
@@ -90,7 +90,7 @@ async function leadWhileHeld(deps: ElectionDeps, heldLease: HeldLease, signal: A
   } catch (error) {
     if (!heldLease.signal.aborted) throw error
   } finally {
-    // Renewals end only here: the leader still needs the lease for its work while it stops.
+    // Renewals end only here: the leader still needs the lease while its work stops.
     over.abort()
     await upkeep
     heldLease.close()
@@ -100,7 +100,7 @@ async function leadWhileHeld(deps: ElectionDeps, heldLease: HeldLease, signal: A
   }
 }
 
-/** We stop to lead at the renew deadline; until the lease ends, no other contender leads. */
+/** We stop leading at the renew deadline, and no other contender leads until the lease ends. */
 function leaseLeftMs({ pace }: ElectionDeps, heldLease: HeldLease): number {
   return heldLease.isHeld() ? heldLease.leftMs() + pace.leaseDurationMs - pace.renewDeadlineMs : 0
 }
@@ -118,15 +118,15 @@ async function renew(deps: ElectionDeps, heldLease: HeldLease, over: AbortSignal
   await repeatLater(renewOnce, { everyMs: retryPeriodMs, signal: over, clock })
 }
 
-/** Loses the lease at its deadline, even while the call of a renewal hangs. */
+/** Loses the lease at its deadline, even while a renewal call hangs. */
 async function expire(deps: ElectionDeps, heldLease: HeldLease, over: AbortSignal): Promise<void> {
   const { clock, retryPeriodMs, pace } = deps
-  // Short sleeps only: after a suspend the timers of a machine are late, but its date is right.
+  // Sleeps are short: after a suspend, timers are late, but the date is right.
   while (heldLease.isHeld() && !over.aborted) await clock.sleep(Math.min(heldLease.leftMs(), retryPeriodMs), over)
   if (!over.aborted && heldLease.lose('it could not be renewed in time')) pace.renewedTooLate()
 }
 
-/** The result of a call, or undefined if it failed. The caller repeats every call of this file later. */
+/** The result of a call, or undefined if it failed. Every caller in this file repeats its call later. */
 async function attempt<T>(
   action: { name: string; isRepeated?: boolean },
   { log, lease }: ElectionDeps,
@@ -165,7 +165,7 @@ function checkedDeps(options: ElectionOptions): ElectionDeps {
       return pace.leaseDurationMs
     },
     get callTimeoutMs() {
-      // A call that hangs leaves time for a second one before the deadline.
+      // After a call that hangs, there is time for a second one before the deadline.
       return pace.renewDeadlineMs / 2
     },
   })
@@ -179,15 +179,15 @@ type LeasePace = {
   renewedTooLate(): void
 }
 
-/** Terms that end so soon after each other come from a lack of processors, and not from an outage of the API server. */
+/** Terms that end this soon after each other suffer from a lack of CPU, not from an outage of the API server. */
 const repeatedMs = 60_000
-/** After so long without such an end a lease lasts as long as usual. */
+/** After this time without such an end, a lease is as long as usual again. */
 const calmMs = 600_000
 
 /**
- * How long a lease lasts. A process that gets no processor renews it too late, and each new term begins with lists: it
- * would get nothing done. So where terms end so again and again, each lasts twice as long as the one before. Other
- * contenders, those of client-go too, go by the duration that the lease says.
+ * How long a lease is valid. A process that lacks CPU renews it too late, and each new term begins with lists, so it
+ * would get nothing done. So while terms keep ending this way, each lease is twice as long as the previous one. Other
+ * contenders, including client-go's, respect the duration in the lease.
  */
 function leasePace({ longestLeaseMs = 0, ...usual }: ElectionOptions, clock: Clock): LeasePace {
   let factor = 1
@@ -214,23 +214,23 @@ function leasePace({ longestLeaseMs = 0, ...usual }: ElectionOptions, clock: Clo
 type HeldLease = {
   /** Aborts when the lease is lost, and when the leader has to stop. */
   readonly signal: AbortSignal
-  /** Whether the lease is certainly ours, by both clocks as they are now. */
+  /** Whether the lease is certainly ours, by the current reading of both clocks. */
   isHeld(): boolean
   /** How long it stays ours without another renewal. */
   leftMs(): number
-  /** Records a renewal by the time at which its call was sent. It has no effect if the lease was lost meanwhile. */
+  /** Records a renewal, dated by when its call was sent. It has no effect if the lease has been lost meanwhile. */
   renewed(sentAt: ClockReading): void
   /** Makes the leader stop while the lease is still ours. */
   stop(): void
-  /** Records that the lease is no longer ours. Returns whether that was not known. */
+  /** Records that the lease is no longer ours. Returns whether that is new. */
   lose(reason: string): boolean
-  /** Ends the lease after the leader has stopped. From then on it cannot be lost. */
+  /** Ends the lease after the leader has stopped, so that it can no longer be lost. */
   close(): void
 }
 
 type HeldLeaseOptions = { clock: Clock; pace: LeasePace; onLoss: (reason: string) => void }
 
-/** A lease whose claim was sent at that time. */
+/** A lease that was claimed by a call sent at this time. */
 function holdLease(sentAt: ClockReading, { clock, pace, onLoss }: HeldLeaseOptions): HeldLease {
   const stopping = new AbortController()
   let isOver = false

@@ -17,7 +17,7 @@ export class KubeError extends Error {
    * - `UnknownKind`: the server does not serve this kind
    */
   readonly reason: string
-  /** How long the server requests that we wait. */
+  /** How long the server asks us to wait. */
   readonly retryAfterMs: number | undefined
 
   constructor(message: string, { status, reason, retryAfterMs, cause }: KubeErrorFacts) {
@@ -28,7 +28,7 @@ export class KubeError extends Error {
   }
 }
 
-/** Whether we lack the right. */
+/** Whether the API server denied us a right. */
 export function isForbidden(error: unknown): error is KubeError {
   return error instanceof KubeError && error.reason === 'Forbidden'
 }
@@ -38,33 +38,33 @@ export function isNotFound(error: unknown): error is KubeError {
   return error instanceof KubeError && error.status === 404
 }
 
-/** Whether another writer was first: the resourceVersion, the uid or a field's owner is not the expected one. */
+/** Whether another writer was faster: the resourceVersion, the uid or a field's owner is not the expected one. */
 export function isConflict(error: unknown): error is KubeError {
   return error instanceof KubeError && error.status === 409 && error.reason !== 'AlreadyExists'
 }
 
-/** Whether an object of that name exists already. */
+/** Whether an object of that name already exists. */
 export function isAlreadyExists(error: unknown): error is KubeError {
   return error instanceof KubeError && error.status === 409 && error.reason === 'AlreadyExists'
 }
 
-/** Whether the resource version or the continue token has expired: only a new list helps. */
+/** Whether the resource version or the continue token has expired, so that only a new list helps. */
 export function isGone(error: unknown): error is KubeError {
   return error instanceof KubeError && error.status === 410
 }
 
-/** Whether the answer is larger than we read: a smaller page of the list may pass. */
+/** Whether the answer is larger than we read. A smaller page of the list may pass. */
 export function isTooLarge(error: unknown): error is KubeError {
   return error instanceof KubeError && error.reason === 'TooLarge'
 }
 
-/** Whether the API server did not answer, or asks to be called again: the same call may pass later. */
+/** Whether the API server did not answer, or asks us to retry: the same call may succeed later. */
 export function isUnanswered(error: unknown): error is KubeError {
   if (!(error instanceof KubeError) || error.reason === 'NoCredentials') return false
   return error.status === 0 || error.status === 429 || error.status >= 500
 }
 
-/** Whether we have no credentials: no file, or no usable one. */
+/** Whether we have no credentials: there is no file, or no usable one. */
 export function hasNoCredentials(error: unknown): error is KubeError {
   return error instanceof KubeError && error.reason === 'NoCredentials'
 }

@@ -7,7 +7,7 @@ import { events } from './resource.ts'
 
 export type Occurrence<Reason extends string = string> = { type: KubeEvent['type']; reason: Reason; message: string }
 
-/** A recorder that knows its reasons refuses every other one when the types are checked. */
+/** Records Events. The type checker refuses reasons outside the recorder's list. */
 export type EventRecorder<Reason extends string = string> = {
   /** Records an event about an object. Returns at once and never throws; a failed write is logged. */
   record: (object: KubeObject, occurrence: Occurrence<Reason>) => void
@@ -17,7 +17,7 @@ export type EventRecorder<Reason extends string = string> = {
 
 export type EventRecorderOptions = {
   client: Pick<KubeClient, 'create' | 'patch'>
-  /** The program that reports, and its replica. */
+  /** The reporting program, and its replica. */
   component: string
   instance: string
   log: Log
@@ -26,13 +26,13 @@ export type EventRecorderOptions = {
   now?: () => Date
 }
 
-/** All occurrences that share one Event: the Event as we want it, and whether the API server has it. */
+/** All occurrences that share an Event: the Event as we want it, and whether the API server has it. */
 type Series = { event: KubeEvent; isStored: boolean; subject: Subject }
 
-/** The messages that an object was told, and how many Events it may still get. */
+/** The messages already recorded for an object, and how many Events it may still get. */
 type Subject = { tokens: number; filledAtMs: number; told: Map<string, Told>; order: number; lastNormal: number }
 
-/** The last occurrence of a reason; `order` is its place among all that the object was told. */
+/** The last occurrence of a reason; `order` is its position among all occurrences of the object. */
 type Told = { message: string; order: number; atMs: number }
 
 const maxSeries = 1_000
@@ -41,16 +41,16 @@ const maxSubjects = 4_096
 /** The limit of client-go for one object: this many Events at once, then one each five minutes. */
 const burst = 25
 const refillMs = 300_000
-/** A lasting state is told again after this time: the API server deletes an Event after an hour. */
+/** A lasting state is recorded again after this time, because the API server deletes an Event after an hour. */
 const repeatedAfterMs = 1_800_000
 const maxPending = 200
-/** Beyond this number, similar events (same object, type and reason) aggregate in one Event with the latest message. */
+/** Beyond this number, similar events (same object, type and reason) share one Event, with the latest message. */
 const maxSimilar = 10
 const maxMessageLength = 1_024
 
 /**
- * A recorder of core/v1 Events, correlated and limited as client-go does it: a repeated event raises the count of its
- * Event. A mere repetition by a poll is not written. By hand, because client-node has no event recorder.
+ * A recorder of core/v1 Events, correlated and limited as in client-go: a repeated event raises the count of its Event.
+ * But a mere repetition by a poll is not written. It is hand-written because client-node has no event recorder.
  */
 export function eventRecorder({ client, log, now = () => new Date(), ...source }: EventRecorderOptions): EventRecorder {
   const known = new Map<string, Series>()
@@ -61,7 +61,7 @@ export function eventRecorder({ client, log, now = () => new Date(), ...source }
   const writePending = async () => {
     for (const series of pending) {
       pending.delete(series)
-      // An unwritten event is no repetition when it is recorded again.
+      // An event that was not written is no repetition when it is recorded again.
       if (!(await write(client, series, log))) series.subject.told.delete(`${series.event.type} ${series.event.reason}`)
     }
     writing = undefined
@@ -94,7 +94,7 @@ export function eventRecorder({ client, log, now = () => new Date(), ...source }
   }
 }
 
-/** Sets an entry as the most recently used one, and deletes the least recently used one beyond the maximum. */
+/** Makes an entry the most recently used, and deletes the least recently used one beyond the maximum. */
 function remember<T>(map: Map<string, T>, { key, value, max }: { key: string; value: T; max: number }): void {
   // Deleting it first moves the entry to the end of the map.
   map.delete(key)
@@ -111,8 +111,8 @@ function newSubject(nowMs: number): Subject {
 }
 
 /**
- * Whether an object was told the same last, for this reason. After another Normal Event it is news: something ended in
- * between, and has begun again.
+ * Whether the object's last message for this reason was the same. After another Normal Event it is news: something
+ * ended in between, and has begun again.
  */
 function isRepetition({ told, lastNormal }: Subject, { type, reason, message }: Occurrence, nowMs: number): boolean {
   const last = told.get(`${type} ${reason}`)
@@ -125,7 +125,7 @@ function noteTold(subject: Subject, { type, reason, message }: Occurrence, atMs:
   if (type === 'Normal') subject.lastNormal = subject.order
 }
 
-/** Takes one Event from what the object may still get; false if nothing is left. */
+/** Takes an Event from the object's budget; false if nothing is left. */
 function takeToken(subject: Subject, nowMs: number): boolean {
   subject.tokens = Math.min(burst, subject.tokens + (nowMs - subject.filledAtMs) / refillMs)
   subject.filledAtMs = nowMs
@@ -151,7 +151,7 @@ function newEvent(object: KubeObject, { component, instance, annotations: annota
   return {
     apiVersion: 'v1',
     kind: 'Event',
-    // The Events of objects without a namespace live in `default`.
+    // The Events of cluster-scoped objects live in `default`.
     metadata: { name: eventName(name), namespace: namespace ?? 'default', ...(annotations && { annotations }) },
     involvedObject: {
       apiVersion: object.apiVersion,
@@ -215,7 +215,7 @@ async function create(client: EventRecorderOptions['client'], event: KubeEvent):
   }
 }
 
-/** Writes the count of a stored Event. False if the Event has expired: the API server keeps it for an hour. */
+/** Writes the count of a stored Event; false if the Event has expired, which the API server does after an hour. */
 async function patchCount(client: EventRecorderOptions['client'], event: KubeEvent): Promise<boolean> {
   const { namespace, name } = event.metadata
   const { count, lastTimestamp, message } = event

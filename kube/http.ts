@@ -8,24 +8,27 @@ import { withTimeLimit, untilAborted } from '../lib/time-limit.ts'
 import { type KubeResponse, readResponse, responseError, unreachableError, warningsIn } from './response.ts'
 
 export type Call = {
-  /** The call as messages name it: `get Service default/web`. */
+  /** The call's name in messages: `get Service default/web`. */
   name: string
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   path: string
   query?: Record<string, string | number | boolean | undefined>
   body?: { type: string; value: object }
   onWarning?: OnWarning | undefined
-  /** Two executions have the same effect as one. */
+  /** Whether the call may be sent twice. */
   idempotent: boolean
 }
 
 export type Limits = { timeoutMs: number; signal?: AbortSignal | undefined }
 
-/** HTTP as the API server speaks it. Only this room sees it. */
+/** HTTP in the API server's conventions. Only this room sees it. */
 export type Http = {
-  /** Sends a call and returns the JSON of the response. A failure throws a KubeError, an abort the caller's own reason. */
+  /**
+   * Sends a call and returns the JSON of the response. A failure throws a KubeError, an abort throws the caller's own
+   * reason.
+   */
   call(call: Call, limits: Limits): Promise<unknown>
-  /** Opens a response of 200 whose body is still to come, on a connection of its own. The signal ends it. */
+  /** Opens a 200 response whose body is still to come, on its own connection. The signal ends it. */
   open(call: Call, signal: AbortSignal): Promise<IncomingMessage>
 }
 
@@ -49,7 +52,7 @@ export function http(options: HttpOptions): Http {
   }
 }
 
-/** Sends a call, and again where the server requests a pause and the call may be repeated. */
+/** Sends a call. If the server requests a pause and the call may be repeated, sends it again. */
 async function sendUntilAnswered(transport: Transport, call: Call, deadline: Deadline): Promise<unknown> {
   for (let attempt = 1; ; attempt++) {
     const message = await sendWithCredentials(transport, call, { ownConnection: false, signal: deadline.signal })
@@ -63,7 +66,7 @@ async function sendUntilAnswered(transport: Transport, call: Call, deadline: Dea
   }
 }
 
-/** A server that answers 429 has not begun the call, so a create is safe to repeat as well. */
+/** A server that answers 429 has not started the call, so even a create is safe to repeat. */
 function retryDelayMs(call: Call, { status }: KubeResponse, { retryAfterMs }: KubeError): number | undefined {
   return status === 429 || (call.idempotent && status === 503) ? retryAfterMs : undefined
 }
@@ -110,7 +113,7 @@ function requestOf({ method, path, query = {}, body }: Call, userAgent: string) 
   }
 }
 
-/** Runs work under a signal that aborts when the caller's signal does or the time is over. */
+/** Runs work under a signal that aborts when the caller's signal aborts or the time is over. */
 async function withTimeout<T>(
   call: string,
   { timeoutMs, signal }: Limits,

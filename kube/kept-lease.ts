@@ -4,13 +4,13 @@ import { isAlreadyExists, isConflict } from './errors.ts'
 import { elapsedMs, readClocks } from '../lib/time-limit.ts'
 import type { LeaseRecord } from './lease.ts'
 
-/** How long a lease of this command counts without a renewal. */
+/** How long a lease of this command is valid without a renewal. */
 export const leaseDurationMs = 15_000
 
-/** A lease is renewed five times while it counts. */
+/** A lease is renewed five times within its validity. */
 const renewals = 5
 
-/** After so much of it without a renewal we ask before we trust that the lease is still ours. */
+/** After this part of it without a renewal, we check before we trust that the lease is still ours. */
 const trusted = 0.6
 
 /** A lease that this process renews until it releases it. */
@@ -18,17 +18,17 @@ export type KeptLease = {
   /** Claims the lease by the rules of every contender, and renews it from then on. Returns whether it is ours. */
   claim: () => Promise<boolean>
   isOurs: () => boolean
-  /** Throws if the lease was ours and is another's now. */
+  /** Throws if the lease was ours and now belongs to another process. */
   check: () => Promise<void>
   /** Releases the lease if it is ours. If that fails, it expires. */
   release: () => Promise<void>
-  /** Ends the renewals, and leaves the lease to expire. */
+  /** Stops the renewals, and lets the lease expire. */
   leave: () => Promise<void>
 }
 
 type KeptLeaseOptions = { clock: Clock; taken: () => Error; durationMs: number }
 
-/** Keeps a lease. `taken` makes the error where another process took it. */
+/** Keeps a lease. `taken` makes the error when another process has taken it. */
 export function keptLease(record: LeaseRecord, { clock, taken, durationMs }: KeptLeaseOptions): KeptLease {
   const claims = claimsOf(record, clock)
   const over = new AbortController()
@@ -53,7 +53,7 @@ export function keptLease(record: LeaseRecord, { clock, taken, durationMs }: Kep
     leave,
     async release() {
       await leave()
-      // Where the API server cannot be reached, the end of the run says so already.
+      // If the API server is unreachable, the end of the run already says so.
       await claims.release().catch(() => undefined)
     },
   }
@@ -62,20 +62,20 @@ export function keptLease(record: LeaseRecord, { clock, taken, durationMs }: Kep
 type Claims = ReturnType<typeof claimsOf>
 
 async function renewAgain(claims: Claims): Promise<'over' | undefined> {
-  // A call that fails is repeated: the lease is ours for several renewals more, and check asks again.
+  // A failed call is repeated: the lease stays ours for several more renewals, and `check` asks again.
   if (claims.state() === 'ours') await claims.renew().catch(() => undefined)
   return claims.state() === 'ours' ? undefined : 'over'
 }
 
-/** The claims of one lease, one call at a time, as its record needs it. */
+/** The claims of one lease. They run one at a time, as its record requires. */
 function claimsOf(record: LeaseRecord, clock: Clock) {
   let state: 'free' | 'ours' | 'taken' = 'free'
   let renewed = readClocks(clock)
   let underWay: Promise<void> | undefined
   const claim = async () => {
-    // The lease counts from the moment in which the request was sent.
+    // The lease is valid from the moment the request was sent.
     const sent = readClocks(clock)
-    // Where another run worked since, the cluster is not what we saw, even if that run has ended.
+    // If another run has worked in between, the cluster is not as we saw it, even if that run has ended.
     const isOurs = await (state === 'ours' ? unlessFaster(() => record.renew()) : claimed(record))
     if (isOurs) [state, renewed] = ['ours', sent]
     else if (state === 'ours') state = 'taken'
@@ -92,7 +92,7 @@ function claimsOf(record: LeaseRecord, clock: Clock) {
   }
 }
 
-/** Whether a claim succeeded; false also where another contender was faster. */
+/** Whether a claim succeeded; also false if another contender was faster. */
 function claimed(record: LeaseRecord): Promise<boolean> {
   return unlessFaster(() => record.claim())
 }

@@ -8,27 +8,28 @@ import { type Access, type Credentials, type Tls, cachedCredentials } from './cr
 import { isIPv6 } from 'node:net'
 
 export type KubeconfigOptions = {
-  /** The file, or several as in KUBECONFIG; where absent, the files that kubectl would read. */
+  /** The file, or several as in KUBECONFIG; by default, the files that kubectl would read. */
   file?: string | undefined
-  /** The context in it; where absent, its current one. */
+  /** The context in the file; by default, its current one. */
   context?: string | undefined
-  /** The API server, if it is not the one of the context. No proxy is used for it. */
+  /** The API server, if it is not the context's. It is called without a proxy. */
   server?: string | undefined
-  /** The folder in which a pod's service account is looked for at its usual path: the root where absent. */
+  /** The folder under which a pod's service account has its usual path; by default, the root. */
   root?: string
   now?: () => number
 }
 
-/** The library's names of its context where no file exists, in a pod and elsewhere. */
+/** The library's context names when no file exists, in a pod and elsewhere. */
 const contextsWithoutFile = ['inClusterContext', 'loaded-context']
 const serviceAccountToken = 'var/run/secrets/kubernetes.io/serviceaccount/token'
 
-/** The library's reading of the files, and their text. */
+/** The parsed files, and their text. */
 type Loaded = { config: KubeConfig; text: string }
 
 /**
- * The credentials of a kubeconfig: tokens, client certificates, exec plugins, OIDC and proxies. A change of its files is
- * followed, but never to another cluster. The library that reads them is large, so we load it when the first call needs it.
+ * The credentials of a kubeconfig: tokens, client certificates, exec plugins, OIDC and proxies. It follows changes of
+ * the files, but never to another cluster. The library that reads them is large, so it is loaded by the first call that
+ * needs it.
  */
 export function kubeconfig(options: KubeconfigOptions = {}): Credentials {
   let loaded: Loaded | undefined
@@ -36,23 +37,24 @@ export function kubeconfig(options: KubeconfigOptions = {}): Credentials {
 
   const read = async (isRefused: boolean) => {
     const text = await textOf(options)
-    // Files that changed since the last look may be half written.
+    // Files that have changed since the last look may be half written.
     const isNew = text === lastText && text !== loaded?.text
     lastText = text
     if (loaded === undefined) loaded = { text, config: await load(options) }
-    // A refused token may still be in a plugin's cache, which lives in the library's object: a new object has none.
+    // A refused token may still be in a plugin's cache, which belongs to the library's object: a new object starts
+    // without.
     else if (isRefused) loaded = { text, config: await loadAgain(options, loaded.config) }
     else if (isNew) loaded = await loadedOrFormer(options, text, loaded)
     return accessOf(loaded.config, options)
   }
-  // Every read checks the expiry of an exec plugin's token, so we may notice it this much late.
+  // Every read checks whether an exec plugin's token has expired, so we may notice the expiry this much later.
   return cachedCredentials((isRefused) => read(isRefused).catch((error) => rethrowWithPlace(error, options)), {
     maxAgeMs: 10_000,
     now: options.now,
   })
 }
 
-/** The text of the files that `load` reads. The settings of `serve` name the files of KUBECONFIG. */
+/** The text of the files that `load` reads. With `serve`, the settings name the files of KUBECONFIG. */
 async function textOf({ file }: KubeconfigOptions): Promise<string> {
   const named = pathsIn(file)
   const paths = named.length > 0 ? named : [join(homedir(), '.kube', 'config')]
@@ -61,7 +63,7 @@ async function textOf({ file }: KubeconfigOptions): Promise<string> {
 
 async function textOfFile(path: string): Promise<string> {
   try {
-    // A pipe gives its text once: to `load`.
+    // A pipe can be read only once, which is up to `load`.
     return (await stat(path)).isFile() ? await readFile(path, 'utf8') : ''
   } catch {
     return ''
@@ -72,7 +74,7 @@ function pathsIn(list = ''): string[] {
   return list.split(delimiter).filter(Boolean)
 }
 
-/** Files that cannot be used may be corrected, and until then what we have may still be valid. */
+/** Unusable files may get corrected, and until then the old credentials may still be valid. */
 async function loadedOrFormer(options: KubeconfigOptions, text: string, former: Loaded): Promise<Loaded> {
   try {
     return { text, config: await loadAgain(options, former.config) }
@@ -81,7 +83,7 @@ async function loadedOrFormer(options: KubeconfigOptions, text: string, former: 
   }
 }
 
-/** Loads the context of before, whatever the current one is now: all that we know is about its cluster. */
+/** Loads the previous context, whatever the current one is now: all our knowledge is about its cluster. */
 async function loadAgain(options: KubeconfigOptions, before: KubeConfig): Promise<KubeConfig> {
   const context = before.getCurrentContext()
   const config = await load({ ...options, context })
@@ -91,8 +93,8 @@ async function loadAgain(options: KubeconfigOptions, before: KubeConfig): Promis
 }
 
 /**
- * A rotation keeps one of the previous authorities until it is over. Without a named authority, only the server tells. A
- * proxy of many clusters has one authority, and a path for each.
+ * A rotation keeps one of the previous authorities until it is complete. If no authority is named, only the server
+ * tells. A proxy for many clusters has one authority, but a path for each cluster.
  */
 function mayLeadElsewhere(before: KubeConfig, now: KubeConfig): boolean {
   const [former, current] = [authoritiesOf(before), authoritiesOf(now)]
@@ -108,7 +110,7 @@ function authoritiesOf(config: KubeConfig): string[] {
   return text.match(/-BEGINCERTIFICATE-.*?-ENDCERTIFICATE-/g) ?? []
 }
 
-/** The names of the contexts, also where the current one is wrong. */
+/** The names of the contexts, even if the current one is wrong. */
 export async function contextNames({ file }: Pick<KubeconfigOptions, 'file'>): Promise<string[]> {
   return (await loadFiles({ file })).getContexts().map(({ name }) => name)
 }
@@ -130,7 +132,7 @@ async function loadFiles({ file, root = '/' }: KubeconfigOptions): Promise<KubeC
   const [first, ...others] = pathsIn(file)
   if (first === undefined) loadDefault(config, root)
   else config.loadFromFile(first)
-  // As kubectl does with KUBECONFIG: it merges several files, and the first one sets the current context.
+  // Like kubectl with KUBECONFIG: it merges several files, and the first one sets the current context.
   for (const path of others) {
     const part = new KubeConfig()
     part.loadFromFile(path)
@@ -142,12 +144,12 @@ async function loadFiles({ file, root = '/' }: KubeconfigOptions): Promise<KubeC
 /** Loads what kubectl would read: the files of KUBECONFIG, the one in the home folder, or a pod's service account. */
 function loadDefault(config: KubeConfig, root: string): void {
   config.loadFromDefault(undefined, true)
-  // The first of several files may set no context: then the last one that does counts.
+  // The first of several files may set no context: then the last one that does applies.
   if (!config.getCurrentContext()) config.loadFromDefault()
   if (!contextsWithoutFile.includes(config.getCurrentContext())) return
   const hasAccount = existsSync(join(root, serviceAccountToken))
   if (hasAccount) config.loadFromCluster(root === '/' ? '' : root)
-  // The library's words where the kubelet has named no API server: this is no pod.
+  // The library returns this if the kubelet has set no API server, so this is no pod.
   if (!hasAccount || config.getCurrentCluster()?.server === 'https://undefined:undefined')
     throw new Error('no such file; name one, or run in a pod that has a service account')
 }
@@ -168,7 +170,10 @@ async function accessOf(config: KubeConfig, { context, server }: KubeconfigOptio
   }
 }
 
-/** The library caches its first agent, with that day's client certificate. We drop only that cache and keep the plugins'. */
+/**
+ * The library caches its first agent, and with it an old client certificate. We drop only that cache and keep the
+ * plugins'.
+ */
 function withoutAgentCache(config: KubeConfig): KubeConfig {
   const { prototype } = config.constructor as { prototype: object }
   return Object.assign(Object.create(prototype) as KubeConfig, config, { agentCache: new Map() })
@@ -189,13 +194,14 @@ function tlsOf(request: RequestOptions): Tls {
 function rethrowWithPlace(error: unknown, { file }: KubeconfigOptions): never {
   const place = `kubeconfig ${file ?? 'that KUBECONFIG names, or ~/.kube/config'}`
   if (!(error instanceof Error)) throw new Error(`${place}: cannot be read`)
-  // These two errors quote the text that they could not parse: a plugin's output or lines of the file. Either may hold a token.
+  // These two errors quote the unparsable text: a plugin's output or lines of the file, either of which may contain a
+  // token.
   if (error instanceof SyntaxError) throw new Error(`${place}: the output of its exec plugin is not JSON`)
   if (error.name === 'YAMLException') throw new Error(`${place}: is not YAML: ${error.message.split('\n')[0]}`)
   throw new Error(`${place}: ${error.message.trim()}`, { cause: error })
 }
 
-/** Where the API server is: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT, which the kubelet sets in the pod, or a URL. */
+/** The API server's place: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT, which the kubelet sets, or a URL. */
 type InClusterOptions = ({ host: string; port: string | number } | { url: string }) & {
   /** The folder of the service account's files. */
   directory?: string
@@ -204,7 +210,10 @@ type InClusterOptions = ({ host: string; port: string | number } | { url: string
 
 const mountPoint = '/var/run/secrets/kubernetes.io/serviceaccount'
 
-/** The credentials of the pod's service account. The kubelet renews the token about every hour, so we read the files once a minute. */
+/**
+ * The credentials of the pod's service account. The kubelet renews the token about every hour, so we read the files
+ * once a minute.
+ */
 export function inCluster({ directory = mountPoint, now, ...where }: InClusterOptions): Credentials {
   const url =
     'url' in where ? where.url : `https://${isIPv6(where.host) ? `[${where.host}]` : where.host}:${where.port}`

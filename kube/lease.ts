@@ -7,18 +7,18 @@ import { leases } from './resource.ts'
 export type LeaseOptions = {
   client: Pick<KubeClient, 'get' | 'create' | 'replace'>
   lease: { namespace: string; name: string }
-  /** The name of this contender; no other may have the same. */
+  /** The unique name of this contender. */
   identity: string
-  /** Both are read at each call: where a process renews too late, they grow. */
+  /** Both are read at each call, because they grow if a process renews too late. */
   leaseDurationMs: number
   callTimeoutMs: number
   /** How long a claim leaves a free lease to others. */
   hesitationMs?: (() => number) | undefined
-  /** Annotations that each of our writes sets on the lease, or removes. */
+  /** Annotations that each of our writes sets on the lease; undefined removes one. */
   annotations?: (() => Record<string, string | undefined>) | undefined
-  /** Called with the lease as each claim reads it and writes it. */
+  /** Called with the lease each time a claim reads or writes it. */
   onSeen?: ((lease: Lease) => void) | undefined
-  /** How long the claim of a holder counts that is known to have ended; undefined where only its lease says it. */
+  /** How long the claim of a holder that is known to have ended stays valid; undefined if only its lease tells. */
   graceMs?: ((holder: string) => number | undefined) | undefined
   clock: Clock
 }
@@ -30,27 +30,27 @@ export type LeaseRecord = {
   /** Renews the lease if it is still ours. False if another process held it since, although it may be free now. */
   renew(): Promise<boolean>
   /**
-   * How long nobody had led when we claimed the lease, by its date; undefined if there was none. 0 if a leader was seen
-   * since this process runs, be it this process itself.
+   * How long there was no leader before we claimed the lease, by its date; undefined if there was none. 0 if this
+   * process has seen a leader since it started, itself included.
    */
   silentMs(): number | undefined
-  /** The holder of the lease when we last saw it; empty if it had none, undefined before the first look. */
+  /** The holder of the lease as last seen; empty if it had none, undefined before the first look. */
   holder(): string | undefined
-  /** Releases the lease if it is ours, so that no other contender has to wait until it expires. */
+  /** Releases the lease if it is ours, so that other contenders need not wait until it expires. */
   release(): Promise<void>
 }
 
 type Spec = NonNullable<Lease['spec']>
 
 /**
- * The Lease object at the API server, by the rules of client-go's leader election. A lease of another contender expires
- * by our own clock, counted from the last change that we saw. We never compare the clocks of two machines.
+ * The Lease object at the API server, by the rules of client-go's leader election. Another contender's lease expires by
+ * our own clock, counted from the last change that we saw. We never compare the clocks of two machines.
  */
 export function leaseRecord(options: LeaseOptions): LeaseRecord {
   const { client, lease, identity, clock } = options
   const call = () => ({ timeoutMs: options.callTimeoutMs })
   const leaders = watchLeaders(options)
-  /** The lease as we last wrote it; undefined if the outcome of the last write is unknown. */
+  /** The lease as we last wrote it; undefined if the result of the last write is unknown. */
   let ours: Lease | undefined
 
   const writeClaim = async (stored: Lease) => {
@@ -103,7 +103,7 @@ function watchLeaders(options: LeaseOptions) {
   let holder: string | undefined
 
   return {
-    /** Whether another contender's claim is still valid, or goes first. */
+    /** Whether another contender's claim is still valid, or has precedence. */
     mayHold(lease: Lease | undefined): boolean {
       holder = lease?.spec?.holderIdentity ?? ''
       if (lease === undefined) return false
@@ -122,7 +122,7 @@ function watchLeaders(options: LeaseOptions) {
     },
     beginClaim(stored: Lease | undefined) {
       if (wasLed) silentMs = 0
-      // Our claim stands there if the answer to it was lost.
+      // The lease names us if the answer to our claim was lost.
       else if (holder !== identity) silentMs = ageMs(stored, clock.date())
     },
     endClaim() {
@@ -160,7 +160,7 @@ function claimedSpec(before: Spec = {}, { identity, leaseDurationMs, clock }: Le
   return { ...renewed, acquireTime: now, leaseTransitions: leaseTransitions === undefined ? 0 : leaseTransitions + 1 }
 }
 
-/** False after a conflict: another contender wrote first. */
+/** False after a conflict, because another contender wrote first. */
 async function succeeds(write: Promise<void>): Promise<boolean> {
   try {
     await write
@@ -171,12 +171,15 @@ async function succeeds(write: Promise<void>): Promise<boolean> {
   }
 }
 
-/** The API server requires exactly six digits after the seconds. */
+/** The API server requires exactly six fractional digits. */
 function microTime(date: Date): string {
   return date.toISOString().replace('Z', '000Z')
 }
 
-/** Our processes end their identity with 12 hexadecimal digits; client-go, in which the predecessors are written, with a UUID. */
+/**
+ * Our processes end their identity with 12 hexadecimal digits; client-go, in which the predecessors are written, with a
+ * UUID.
+ */
 const ourIdentity = /_[0-9a-f]{12}$/
 
 /** Whether a process of eip-admission has this identity. */
@@ -184,7 +187,7 @@ export function isOwnIdentity(identity: string): boolean {
   return ourIdentity.test(identity)
 }
 
-/** Whether a lease has a holder now. Clocks may differ, so twice its length is allowed. */
+/** Whether a lease currently has a holder. Clocks may differ, so twice its duration is allowed. */
 export function isHeld({ spec = {} }: Lease, now: Date): boolean {
   const { holderIdentity = '', renewTime = '', leaseDurationSeconds = 15 } = spec
   return holderIdentity !== '' && now.getTime() - Date.parse(renewTime) < 2_000 * leaseDurationSeconds + 60_000

@@ -17,7 +17,7 @@ export async function listAll<T extends KubeObject>(
 
 /**
  * The pages of a list. Users decide how large their objects are. A page that is too large to read is requested again
- * with half the objects, down to a single one. The API server keeps a single object below a few MiB.
+ * with half as many objects, down to one. The API server limits a single object to a few MiB.
  */
 export async function* pagesOf<T extends KubeObject>(
   client: Client,
@@ -49,7 +49,7 @@ async function readPage<T extends KubeObject>(
   }
 }
 
-/** All objects of a kind; none if the cluster does not know the kind. */
+/** All objects of a kind; none if the cluster does not serve the kind. */
 export function listAllKnown(
   client: KubeClient,
   resource: Resource<KubeObject>,
@@ -62,7 +62,7 @@ export function listAllKnown(
   })
 }
 
-/** The result of a read, or something else if the cluster does not know the kind. */
+/** The result of a read, or a substitute if the cluster does not serve the kind. */
 export async function ifKnown<T>(otherwise: T, read: () => Promise<T>): Promise<T> {
   try {
     return await read()

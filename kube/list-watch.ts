@@ -8,11 +8,14 @@ import type { KubeObject } from './objects.ts'
 import type { Resource } from './resource.ts'
 import type { WatchEvent, Watcher } from './watch.ts'
 
-/** The copy that a list and a watch keep current. */
+/** The copy of the objects that a list and a watch keep current. */
 export type Store<T> = {
-  /** Notes that a list starts: its content is as new as this moment. */
+  /** Notes that a list starts: its content will be as new as this moment. */
   listing(): void
-  /** Removes what the copy does not keep. Called for each object as soon as it was read, so that no page stays at full size. */
+  /**
+   * Drops the fields that the copy does not keep. Called as soon as each object was read, so that no page stays in
+   * memory at full size.
+   */
   strip(object: T): T
   /** Makes these the only objects. */
   replace(objects: T[]): void
@@ -41,10 +44,12 @@ export type ListWatch<T extends KubeObject> = {
   log: Log
 }
 
-/** The resource version of the store, and what has failed since the last healthy watch. */
+/** The resource version of the store, and the failures since the last healthy watch. */
 type Progress = { version: string | undefined; failures: number; hasExpired: boolean; wasAway: boolean }
 
-/** A maintenance page that asks for an hour does not know that we see no change meanwhile. A single watch costs little. */
+/**
+ * A maintenance page that asks for an hour does not know that we miss changes meanwhile. A single watch costs little.
+ */
 const maxAskedMs = 60_000
 
 type WatchEnd = { watchedMs: number; error: unknown }
@@ -89,7 +94,7 @@ async function listPages<T extends KubeObject>(deps: ListWatch<T>, signal: Abort
     objects.push(...page.items.map((item) => store.strip(item)))
     version = page.metadata.resourceVersion
   }
-  // A newer list may be under way.
+  // A newer list may be in progress.
   signal.throwIfAborted()
   store.replace(objects)
   return version
@@ -128,7 +133,7 @@ function nextWaitMs({ watchedMs, error }: WatchEnd, progress: Progress, pace: Pa
     progress.hasExpired = true
     if (isFirst) return 0
   }
-  // After every other failure the server still has the events since our version, and a list is expensive for it.
+  // After any other failure, the server still has the events since our version, while a list is expensive for it.
   progress.wasAway ||= error instanceof KubeError && (error.status === 0 || error.status >= 500)
   if (mayBeRestored(error, progress)) progress.version = undefined
   const retryAfterMs = error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0
@@ -136,15 +141,15 @@ function nextWaitMs({ watchedMs, error }: WatchEnd, progress: Progress, pace: Pa
 }
 
 /**
- * Whether etcd may have been put back to a backup: the API server was away, or said nothing. A watch from a version that
- * the backup has not reached is silent, and never tells what the backup lacks.
+ * Whether etcd may have been restored from a backup: the API server was away, or silent. A watch from a version that
+ * the backup has not reached stays silent, and never reports what the backup lacks.
  */
 function mayBeRestored(error: unknown, { wasAway, failures }: Progress): boolean {
-  // A server that starts refuses for a moment: it does not know its roles yet, or its storage is not ready.
+  // A starting server refuses calls for a moment: its roles are not loaded, or its storage is not ready.
   return (error instanceof KubeError && error.reason === 'Timeout') || (wasAway && failures > 1)
 }
 
-/** A broken connection is normal for a watch; an operator should see more than one in a row. */
+/** A single broken connection is normal for a watch, but an operator should see several in a row. */
 function logEnd<T extends KubeObject>(
   { log, resource }: ListWatch<T>,
   { error, failures, ...facts }: WatchEnd & { failures: number; waitMs: number },

@@ -1,4 +1,4 @@
-/** A tree of fields as `metadata.managedFields` has it: `f:` and the field's name, down to `{}`. */
+/** A tree of fields as in `metadata.managedFields`: `f:` and the field's name, down to `{}`. */
 type FieldSet = { [field: string]: FieldSet }
 
 /** The fields that one manager set. */

@@ -16,9 +16,9 @@ export function readManifest(path: string): ManifestFile {
   return parseManifest(text)
 }
 
-/** The Kubernetes objects of a YAML text; a List is replaced by its items. It may hold Secrets: never quote it. */
+/** The Kubernetes objects of a YAML text; a List is replaced by its items. It may contain Secrets: never quote it. */
 export function parseManifest(text: string): ManifestFile {
-  // YAML 1.1, as in kubectl: 0400 is octal, and `on` is true.
+  // YAML 1.1, like kubectl: 0400 is octal, and `on` is true.
   const documents = parseAllDocuments(text, { version: '1.1', prettyErrors: true })
   if (!Array.isArray(documents)) return { wrong: 'holds no object' }
   const [mistake] = documents.flatMap(({ errors }) => errors)
@@ -33,7 +33,7 @@ export function parseManifest(text: string): ManifestFile {
   return objects.length > 0 ? { objects } : { wrong: 'holds no object' }
 }
 
-/** The objects of one document: none of an empty one, the items of a List. */
+/** The objects of a document: none if it is empty, the items if it is a List. */
 function itemsOf(document: unknown): unknown[] {
   if (document === null || document === undefined) return []
   const { kind, items } = document as { kind?: unknown; items?: unknown }

@@ -20,11 +20,11 @@ export type ObjectMeta = {
   annotations?: Record<string, string>
   finalizers?: string[]
   ownerReferences?: OwnerReference[]
-  /** Who set which fields. No cache keeps it. */
+  /** Who set which fields. Caches drop it. */
   managedFields?: ManagedFieldsEntry[]
 }
 
-/** The manifest of the last client-side apply, in which kubectl finds what a later one leaves out. */
+/** The manifest of the last client-side apply, from which kubectl knows what a later one leaves out. */
 export const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration'
 
 export type OwnerReference = { apiVersion: string; kind: string; name: string; uid: string; controller?: boolean }
@@ -93,14 +93,14 @@ export type Node = KubeObject & {
 }
 
 /** Where the pods, or the API servers, of a Service listen. */
-/** A missing condition "ready" counts as true, as Kubernetes says. */
+/** A missing condition "ready" counts as true, by the rules of Kubernetes. */
 export type EndpointConditions = { ready?: boolean; serving?: boolean; terminating?: boolean }
 
 export type EndpointSlice = KubeObject & {
   apiVersion: 'discovery.k8s.io/v1'
   kind: 'EndpointSlice'
   addressType: 'IPv4' | 'IPv6' | 'FQDN'
-  /** Without any, the API server sends null. */
+  /** The API server sends null instead of an empty list. */
   endpoints?: { addresses: string[]; nodeName?: string; conditions?: EndpointConditions }[] | null
   ports?: { name?: string; port?: number; protocol?: string }[] | null
 }
@@ -207,7 +207,10 @@ export function ingressOf({ status }: Pick<Service, 'status'>): Ingress[] {
 /** The label of a node that takes no traffic from balancers. */
 export const excludeLabel = 'node.kubernetes.io/exclude-from-external-load-balancers'
 
-/** Whether the operator keeps balancers and addresses from routing to a node. As in Kubernetes 1.34, only `false` does not. */
+/**
+ * Whether the operator keeps balancers and addresses from routing to a node. As in Kubernetes 1.34, only `false` does
+ * not.
+ */
 export function isExcluded({ metadata }: Pick<Node, 'metadata'>): boolean {
   return (metadata.labels?.[excludeLabel] ?? 'false') !== 'false'
 }

@@ -9,18 +9,18 @@ import type { Log } from './log.ts'
 export type Endpoint = { address: string; port: number }
 
 /**
- * The result of one probe. A failure is `definite` if the server refused or said so itself: the next probe need not wait.
- * A probe without an answer in time may only mean that the server is slow.
+ * The result of one probe. A failure is `definite` if the server refused or reported it: the next probe need not wait.
+ * A probe without a timely answer may only mean that the server is slow.
  */
 export type ProbeResult = { isWell: true } | { isWell: false; isDefinite: boolean; reason: string }
 
-/** Probes an API server. It always resolves, at the latest after the time-out. */
+/** Probes an API server. It always resolves, at the time-out at the latest. */
 export type Probe = (endpoint: Endpoint, signal?: AbortSignal) => Promise<ProbeResult>
 
 export type ProbeOptions = {
-  /** Without `introduces` only the cluster's CA is read of them. */
+  /** Without `introduces`, only the cluster's CA is read from them. */
   credentials: Credentials
-  /** Whether a server that tells strangers nothing gets our credentials, if its certificate names the address. */
+  /** Whether a server that refuses anonymous requests gets our credentials, if its certificate names the address. */
   introduces: boolean
   userAgent: string
   timeoutMs: number
@@ -32,15 +32,15 @@ type Answer = { status: number; text: string }
 /** A server without /readyz is older than Kubernetes 1.16. */
 const paths = ['/readyz', '/healthz'] as const
 
-/** Answers of a server that tells strangers nothing, as with `--anonymous-auth=false`. */
+/** The answers of a server that refuses anonymous requests, as with `--anonymous-auth=false`. */
 const closed = [401, 403]
 
-/** The answer begins with the checks that failed. */
+/** Enough, because the answer begins with the failed checks. */
 const maxTextLength = 8_192
 
 /**
- * Probes of API servers, each on a connection of its own. The certificate must come from the cluster's CA. It need not
- * name the address, because many clusters have certificates without it.
+ * Probes of API servers, each on its own connection. The certificate must come from the cluster's CA. It need not name
+ * the address, because many clusters have certificates without it.
  */
 export function apiServerProbe(options: ProbeOptions): Probe {
   const { timeoutMs, credentials, introduces } = options
@@ -81,15 +81,16 @@ async function askReadiness(question: RequestOptions): Promise<Answer> {
 }
 
 /**
- * The answer to us; undefined if nothing proves that the server is the one of this address. Then it gets no token and no
- * request. A client certificate it sees, because TLS shows that before Node checks the server's name, but never the key.
+ * The answer to an authenticated request; undefined if nothing proves that the server owns this address. Then it gets
+ * no token and no request. It does see a client certificate, because TLS sends it before Node checks the server's name,
+ * but never the key.
  */
 async function askIntroduced(question: RequestOptions, { headers, tls }: Access): Promise<Answer | undefined> {
   const { ca, cert, key, pfx, passphrase, rejectUnauthorized } = tls
   if (ca === undefined || rejectUnauthorized === false) return undefined
   const identity = Object.fromEntries(Object.entries({ cert, key, pfx, passphrase }).filter(([, value]) => value))
   try {
-    // The environment of the process may turn the check off.
+    // The environment of the process may disable this check.
     return await askReadiness({
       ...question,
       ...identity,
@@ -102,7 +103,7 @@ async function askIntroduced(question: RequestOptions, { headers, tls }: Access)
   }
 }
 
-/** Accepts a certificate whatever it names, and says once for each address what it should name. */
+/** Accepts a certificate for any name, and logs once for each address what it should name. */
 function identifier({ log }: ProbeOptions): NonNullable<RequestOptions['checkServerIdentity']> {
   const unnamed = new Set<string>()
   return (address, certificate) => {
@@ -130,7 +131,7 @@ function requestOf(
   }
 }
 
-/** A server that refuses us by 401, 403 or 429 is alive: it may want credentials, or have too much to do. */
+/** A server that refuses us with 401, 403 or 429 is alive: it may require credentials, or be overloaded. */
 function judge({ status, text }: Answer): ProbeResult {
   if ((status >= 200 && status < 300) || [...closed, 429].includes(status)) return { isWell: true }
   const failed = text.match(/^\[-\][^ ]+/gm)?.map((line) => line.slice(3)) ?? []

@@ -4,7 +4,7 @@ import type { Log } from './log.ts'
 import type { Key } from './objects.ts'
 
 export type QueueOptions = Partial<Backoff> & {
-  /** The maximum number of keys that are processed at the same time. */
+  /** The maximum number of keys in process at the same time. */
   concurrency?: number
   log: Log
   clock?: Clock
@@ -14,31 +14,35 @@ export type QueueOptions = Partial<Backoff> & {
 export type Process = (key: Key, signal: AbortSignal) => Promise<void>
 
 /**
- * A work queue of keys, as client-go's workqueue. It holds a key once, however often it is added, and never has a key
- * processed twice at a time. By hand, because client-node has no queue, and p-queue knows no keys.
+ * A work queue of keys, like client-go's workqueue. It contains a key at most once, however often it is added, and
+ * never has a key processed twice at a time. It is hand-written because client-node has no queue, and p-queue has no
+ * keys.
  */
 export type Queue = {
-  /** Adds the key. A queue that does not run drops it: its controller adds all keys when it begins to run. */
+  /** Adds the key. A queue that does not run drops it: its controller adds all keys when it starts. */
   add(key: Key): void
-  /** Adds the key after the delay, which counts while keys are processed. The shortest of several delays of a key counts. */
+  /**
+   * Adds the key after the delay, which also passes while keys are processed. If a key has several delays, the shortest
+   * wins.
+   */
   addAfter(key: Key, ms: number): void
-  /** Adds the key after a back-off that doubles with each failure in a row. Returns the back-off in ms. */
+  /** Adds the key after a back-off that doubles with each consecutive failure. Returns the back-off in ms. */
   failed(key: Key): number
-  /** Delays every add of the key by this time, even one that came while the key was processed. */
+  /** Delays every add of the key by this time, including one that arrived while the key was processed. */
   hold(key: Key, ms: number): void
   /** Resets the failures of a key after a success. */
   forget(key: Key): void
   /** The number of keys that wait for a free worker. */
   readonly length: number
   /**
-   * Processes keys until the signal aborts, then waits for those that are being processed and drops the rest. Keys are
-   * taken from the call on, also while `prepare` runs, which comes before the first of them is processed. `process`
-   * handles its own errors: if it throws, the error is logged, and counts as a failure of its key.
+   * Processes keys until the signal aborts, then waits for those in process and drops the rest. Keys are accepted from
+   * the call on, even while `prepare` runs, which precedes the first key. `process` handles its own errors: if it
+   * throws, the error is logged and counts as a failure of its key.
    */
   run(process: Process, signal: AbortSignal, prepare?: () => Promise<void>): Promise<void>
 }
 
-/** An empty queue. */
+/** Makes an empty queue. */
 export function queue(options: QueueOptions): Queue {
   const { concurrency = 1, clock = systemClock, log, observer } = options
   const keys = scheduledKeys(clock, observer)
@@ -77,7 +81,7 @@ export function queue(options: QueueOptions): Queue {
   }
 }
 
-/** Retries of keys, none at first. */
+/** The retries of keys, none at first. */
 function retries(
   { addAfter }: Pick<ScheduledKeys, 'addAfter'>,
   { firstMs = 100, maxMs = 300_000, observer }: Pick<QueueOptions, 'firstMs' | 'maxMs' | 'observer'>,
@@ -97,13 +101,13 @@ function retries(
   }
 }
 
-/** Pending keys, some of them for later. */
+/** Pending keys, some of them with a delay. */
 type ScheduledKeys = Omit<ObservedKeys, 'takeBack'> & {
-  /** Adds the key after the delay. If a key has several delays, the shortest counts. */
+  /** Adds the key after the delay. If a key has several delays, the shortest wins. */
   addAfter: (key: Key, ms: number) => void
-  /** Delays every add of the key by this time, even one that came while the key was processed. */
+  /** Delays every add of the key by this time, including one that arrived while the key was processed. */
   hold: (key: Key, ms: number) => void
-  /** Delays count from now on. */
+  /** Starts the clock of the delays. */
   startDelays(): void
 }
 
@@ -139,7 +143,7 @@ function scheduledKeys(clock: Clock, observer: Pick<QueueObserver, 'added' | 'wa
   }
 }
 
-/** Keys with a time at which they are added. If a key has several, the earliest counts. */
+/** Keys with a time at which they are added. If a key has several, the earliest wins. */
 type Delays = {
   addAfter: (key: Key, ms: number) => void
   start(): void
@@ -148,8 +152,8 @@ type Delays = {
 }
 
 /**
- * Calls `add` for each key at its time. Delays count only between `start` and `stop`, so that no timer keeps a process
- * alive that has to end.
+ * Calls `add` for each key at its time. Delays run only between `start` and `stop`, so that no timer keeps a process
+ * alive that must end.
  */
 function delays(clock: Clock, add: (key: Key) => void): Delays {
   const delayed = new Map<Key, { dueMs: number; cancel: AbortController }>()
@@ -186,16 +190,16 @@ function delays(clock: Clock, add: (key: Key) => void): Delays {
 /** Counts what happens in a queue. */
 export type QueueObserver = {
   added(): void
-  /** A key is due again after a failure. */
+  /** A key is retried after a failure. */
   retried(): void
-  /** A key waited that long for a worker. */
+  /** A key waited this long for a worker. */
   waited(ms: number): void
 }
 
-/** Pending keys, which exist only between `open` and `close`: keys added before or after are dropped. */
+/** Pending keys, accepted only between `open` and `close`: keys added before or after are dropped. */
 type ObservedKeys = PendingKeys & { open(): void; close(): void }
 
-/** An empty set of pending keys that reports what is added, and how long it waits. */
+/** An empty set of pending keys that reports each add, and how long it waits. */
 function observedKeys(clock: Clock, observer: Pick<QueueObserver, 'added' | 'waited'> | undefined): ObservedKeys {
   let pending: PendingKeys | undefined
   const addedAtMs = new Map<Key, number>()
@@ -229,12 +233,12 @@ function observedKeys(clock: Clock, observer: Pick<QueueObserver, 'added' | 'wai
   }
 }
 
-/** The keys of a work queue, as client-go's workqueue keeps them: each once, and never processed twice at a time. */
+/** The keys of a work queue, like client-go's workqueue: each once, and never processed twice at a time. */
 type PendingKeys = {
   add: (key: Key) => void
   /** Takes the first key off the queue and marks it as processing. Undefined once the signal has aborted. */
   next(signal: AbortSignal): Promise<Key | undefined>
-  /** Takes back that a key was added while it was processing; returns whether it was. */
+  /** Undoes an add that arrived while the key was processed; returns whether there was one. */
   takeBack(key: Key): boolean
   /** Ends the processing of a key, and queues it again if it was added meanwhile. */
   done(key: Key): void
@@ -245,7 +249,7 @@ type PendingKeys = {
 function pendingKeys(): PendingKeys {
   const queue = new Set<Key>()
   const processing = new Set<Key>()
-  /** Keys that were added while they were processing. */
+  /** Keys that were added during their processing. */
   const dirty = new Set<Key>()
   let wake = Promise.withResolvers<void>()
 
@@ -254,7 +258,7 @@ function pendingKeys(): PendingKeys {
     wake = Promise.withResolvers()
   }
   const add = (key: Key) => {
-    // The processing under way may not have seen the change that adds the key.
+    // The current processing may have missed the change that adds the key.
     if (processing.has(key)) dirty.add(key)
     else queue.add(key)
     wakeWorkers()
@@ -263,7 +267,7 @@ function pendingKeys(): PendingKeys {
   return {
     add,
     async next(signal) {
-      // Each worker needs its own listener: the first worker that ends removes a shared one for all.
+      // Each worker needs its own listener: the first worker to end would remove a shared one for all.
       const onAbort = () => wakeWorkers()
       signal.addEventListener('abort', onAbort, { once: true })
       while (queue.size === 0 && !signal.aborted) await wake.promise

@@ -8,9 +8,9 @@ import { type Key, keyOf, type KubeObject, lastAppliedAnnotation, type ObjectMet
 
 export type ReflectorOptions<T extends KubeObject> = Pick<ListWatch<T>, 'client' | 'resource'> &
   ListWatch<T>['selection'] & {
-    /** Removes more from an object than managedFields and the last-applied annotation, which we always remove. */
+    /** Removes more from an object than managedFields and the last-applied annotation, which are always removed. */
     strip?: (object: T) => T
-    /** Which of managedFields stay; none by default. */
+    /** Selects the managedFields to keep; none by default. */
     keepManagers?: (entries: readonly ManagedFieldsEntry[]) => ManagedFieldsEntry[]
     log: Log
     pace?: Partial<Pace>
@@ -20,31 +20,34 @@ export type ReflectorOptions<T extends KubeObject> = Pick<ListWatch<T>, 'client'
 export type Listener<T> = (key: Key, current: T | undefined, previous: T | undefined) => void
 
 /**
- * A cache of the objects of one kind that a list and a watch keep current. Callers share its objects and must not change
- * them. By hand, because client-node's informer ends at the first connection reset and drops unknown fields.
+ * A cache of the objects of one kind, kept current by a list and a watch. Callers share its objects and must not change
+ * them. It is hand-written because client-node's informer ends at the first connection reset and drops unknown fields.
  */
 export type Reflector<T extends KubeObject> = {
-  /** Lists and watches until the signal aborts. The objects of an earlier start are kept, but are old until the first list. */
+  /**
+   * Lists and watches until the signal aborts. Objects from an earlier start are kept, but are stale until the first
+   * list.
+   */
   start(signal: AbortSignal): void
   /**
-   * Lists again and watches from there, unless a list began less than `recentMs` ago. The kind of a silent watch may be
-   * quiet, or the watch is broken. `synced` waits for the list; until then the cache is kept as it is.
+   * Lists and watches again, unless a list began less than `recentMs` ago. A silent watch may belong to a quiet kind,
+   * or be broken. `synced` waits for the list; until then the cache keeps its content.
    */
   refresh(recentMs: number): void
-  /** Resolves when no list is due or under way; rejects if the signal aborts before. */
+  /** Resolves when no list is due or in progress; rejects if the signal aborts before. */
   synced(signal?: AbortSignal): Promise<void>
   /** Whether the first list of the last start has arrived. */
   hasSynced(): boolean
   get(key: Key): T | undefined
   list(): T[]
   /**
-   * Whether the cache has this version of an object, or a later one: then it has all of its kind that was written before.
-   * It waits so long for that.
+   * Whether the cache has this version of an object, or a later one. Then it also has every earlier write of the kind.
+   * Waits up to `waitMs` for that.
    */
   hasReached(object: T, waitMs: number): Promise<boolean>
-  /** Calls the listener at every change from now on: at the first list, and for deletions that no watch reported. */
+  /** Calls the listener at every later change: at the first list, and for deletions that no watch reported. */
   onChange(listener: Listener<T>): void
-  /** The time since the API server's last response. More than six minutes mean that the connection is lost. */
+  /** The time since the API server's last response. After more than six minutes, the connection is lost. */
   silentForMs(): number
 }
 
@@ -100,7 +103,7 @@ export function reflector<T extends KubeObject>(options: ReflectorOptions<T>): R
   }
 }
 
-/** Starts each list with its watch. Knows whether a list is due or under way, and when the last one began. */
+/** Starts each list with its watch. Knows whether a list is due or in progress, and when the last one began. */
 function successiveLists(clock: Clock, listAndWatchUntil: (signal: AbortSignal) => void) {
   const arrival = new EventEmitter().setMaxListeners(0)
   let [hasFirst, isAwaited] = [false, true]
@@ -111,7 +114,7 @@ function successiveLists(clock: Clock, listAndWatchUntil: (signal: AbortSignal) 
     current = new AbortController()
     listAndWatchUntil(AbortSignal.any([started, current.signal]))
   }
-  // By both clocks: a machine that was suspended has heard nothing meanwhile.
+  // Uses both clocks: a machine that was suspended has missed the changes since.
   const isRecent = (ms: number) => begun !== undefined && elapsedMs(begun, readClocks(clock)) < ms
   return {
     start: (signal: AbortSignal) => {
@@ -145,7 +148,7 @@ function selectionOf<T extends KubeObject>(options: ReflectorOptions<T>): ListWa
   }
 }
 
-/** Waits at each change until the cache has an object in this version, or a later one. */
+/** Waits, change by change, until the cache has an object in this version, or a later one. */
 function reached<T extends KubeObject>(get: (key: Key) => T | undefined, changed: EventEmitter) {
   return async (object: T, waitMs: number): Promise<boolean> => {
     const signal = AbortSignal.timeout(waitMs)
@@ -157,14 +160,14 @@ function reached<T extends KubeObject>(get: (key: Key) => T | undefined, changed
   }
 }
 
-/** Versions of one kind are numbers that grow with each write (Kubernetes API conventions, since 1.35). */
+/** The resource versions of a kind are numbers that grow with each write (Kubernetes API conventions, since 1.35). */
 function isAtLeast(stored: KubeObject | undefined, { metadata }: KubeObject): boolean {
   const [has = '', wants = ''] = [stored?.metadata.resourceVersion, metadata.resourceVersion]
   if (has === wants) return has !== ''
   return /^\d+$/.test(has) && /^\d+$/.test(wants) && BigInt(has) > BigInt(wants)
 }
 
-/** An object as the cache keeps it: stripped, and frozen at the levels that callers most easily change by mistake. */
+/** An object as cached: stripped, and frozen at the levels that callers most easily change by mistake. */
 function prepare<T extends KubeObject>(
   object: T,
   { strip, keepManagers }: Pick<ReflectorOptions<T>, 'strip' | 'keepManagers'>,
@@ -191,17 +194,20 @@ function callListener(log: Log, call: () => void): void {
 /** A change of a key: its object was added, changed or deleted. */
 export type Change<T> = { key: Key; current: T | undefined; previous: T | undefined }
 
-/** The objects last seen, by key. Each write returns the changes that it made; a write without a difference returns none. */
+/**
+ * The objects last seen, by key. Each write returns the changes that it made; a write that changes nothing returns
+ * none.
+ */
 export type Cache<T> = {
   get: (key: Key) => T | undefined
   list: () => T[]
   put(object: T): Change<T>[]
   drop(object: T): Change<T>[]
-  /** Makes these the only objects: all others in the cache were deleted while no watch was open. */
+  /** Replaces all objects: the others were deleted while no watch was open. */
   replace(objects: T[]): Change<T>[]
 }
 
-/** An empty cache. */
+/** Makes an empty cache. */
 export function makeCache<T extends KubeObject>(): Cache<T> {
   const objects = new Map<Key, T>()
 
@@ -234,10 +240,10 @@ function isSame(a: KubeObject, b: KubeObject): boolean {
   return a.metadata.uid === b.metadata.uid && a.metadata.resourceVersion === b.metadata.resourceVersion
 }
 
-/** The objects of a cache that have a value. */
+/** The objects of a cache with a given value. */
 export type CacheIndex<T> = { of(value: string): T[] }
 
-/** Keeps a cache findable by other values than its keys. It has to be made before the cache starts. */
+/** Indexes a cache by values other than its keys. It must be made before the cache starts. */
 export function indexCache<T extends KubeObject>(
   cache: Pick<Reflector<T>, 'onChange'>,
   valuesOf: (object: T) => string[],

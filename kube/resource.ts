@@ -14,17 +14,17 @@ import type {
   WebhookConfiguration,
 } from './objects.ts'
 
-/** The place of a kind in the API. The type parameter is the type of its objects. */
+/** The place of a kind in the API, typed by its objects. */
 export type Resource<T extends KubeObject> = {
   apiVersion: string
   kind: T['kind']
   plural: string
   namespaced: boolean
-  /** The API server answers such an object and does not store it. It has no name. */
+  /** The API server answers such an object instead of storing it. It has no name. */
   isReview?: true
 }
 
-/** Defines a resource of a type that a room declares itself: the ledger's ElasticIP, MetalLB's pools. */
+/** Defines a resource whose type a room declares itself: the ledger's ElasticIP, MetalLB's pools. */
 export function defineResource<T extends KubeObject>(resource: Resource<T>): Resource<T> {
   return resource
 }
@@ -74,7 +74,7 @@ export const endpointSlices = defineResource<EndpointSlice>({
   plural: 'endpointslices',
   namespaced: true,
 })
-/** Where each kubelet keeps the lease of its node. */
+/** The namespace in which each kubelet keeps the lease of its node. */
 export const nodeLeaseNamespace = 'kube-node-lease'
 
 export const leases = defineResource<Lease>({
@@ -96,7 +96,7 @@ export const validatingWebhookConfigurations = defineResource<WebhookConfigurati
   namespaced: false,
 })
 
-/** The path of a collection, or of one object in it, or of a subresource of that object. */
+/** The path of a collection, or of an object in it, or of that object's subresource. */
 export function pathOf(
   resource: Resource<KubeObject>,
   at: { namespace?: string | undefined; name?: string | undefined; subresource?: string | undefined } = {},

@@ -6,12 +6,12 @@ import { listAll } from './list-all.ts'
 
 type Deps = { client: Pick<KubeClient, 'get'>; cached: (key: Key) => Service | undefined; log: Log }
 
-/** A review waits for this: the rest of its time is for the cloud. */
+/** A review waits for this read, and needs the rest of its time for the provider. */
 const timeoutMs = 2_000
 
 /**
- * Whether the API server has a Service of a key now; undefined if it does not answer. Only the cache may still have one
- * that is already deleted.
+ * Whether the API server has a Service of a key now; undefined if it does not answer. It is asked only if the cache has
+ * the Service, which may be deleted already.
  */
 export function existingService({ client, cached, log }: Deps) {
   return async (key: Key, signal: AbortSignal): Promise<boolean | undefined> => {
@@ -25,10 +25,13 @@ export function existingService({ client, cached, log }: Deps) {
   }
 }
 
-/** A review waits for the quotas, and they only save money: they get little time. */
+/** A review waits for the quotas, which only save money, so they get little time. */
 const quotaTimeoutMs = 2_000
 
-/** Reads the ResourceQuotas of a namespace. Where they cannot be read, none is known: the API server decides as ever. */
+/**
+ * Reads the ResourceQuotas of a namespace. If they cannot be read, none is assumed: the API server enforces them
+ * anyway.
+ */
 export function readQuotas(client: Pick<KubeClient, 'list'>, log: Log) {
   return async (namespace: string, signal: AbortSignal): Promise<readonly ResourceQuota[]> => {
     try {

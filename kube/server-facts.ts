@@ -3,13 +3,13 @@ import { agents } from './agents.ts'
 import type { Credentials } from './credentials.ts'
 import { readResponse, responseError, unreachableError } from './response.ts'
 
-/** An API server's statement about itself. `clockAheadMs`: how far its clock is ahead of ours, to a second or so. */
+/** An API server's report about itself. `clockAheadMs`: how far its clock is ahead of ours, to about a second. */
 export type ServerFacts = { version: string; major: number; minor: number; clockAheadMs: number }
 
 const call = 'get /version'
 const timeoutMs = 10_000
 
-/** Reads the version of an API server, and its clock from the header of the answer. */
+/** Reads the version of an API server, and its clock from the response's header. */
 export async function serverFacts(credentials: Credentials, userAgent: string): Promise<ServerFacts> {
   const signal = AbortSignal.timeout(timeoutMs)
   // An exec plugin may wait for a person.
@@ -27,11 +27,11 @@ export async function serverFacts(credentials: Credentials, userAgent: string): 
 
 function versionOf(body: unknown): Omit<ServerFacts, 'clockAheadMs'> {
   const { gitVersion = '', major = '', minor = '' } = body as Record<string, string | undefined>
-  // Some distributions write `31+`.
+  // Some distributions report `31+`.
   return { version: gitVersion, major: Number.parseInt(major, 10), minor: Number.parseInt(minor, 10) }
 }
 
-/** The header has whole seconds, so a difference below one says nothing. */
+/** The header has whole seconds, so a difference below a second means nothing. */
 function clockAhead(date: string | undefined, sentAtMs: number, answeredAtMs: number): number {
   const theirsMs = Date.parse(date ?? '')
   if (Number.isNaN(theirsMs) || (theirsMs + 1000 >= sentAtMs && theirsMs <= answeredAtMs)) return 0

@@ -18,14 +18,14 @@ export type WatchOptions = {
   resourceVersion: string
   /** When the server ends the watch. */
   timeoutMs?: number | undefined
-  /** After so long without an event or a bookmark we end it ourselves: a proxy may keep a dead connection open. */
+  /** After this long without an event or a bookmark, we end the watch: a proxy may keep a dead connection open. */
   silenceMs?: number | undefined
 }
 
 export type Watcher = {
   /**
-   * Yields events in order, over a connection of its own. It ends at the time-out and when the signal aborts. An error
-   * response, a broken connection, a silent server and an unreadable line throw a KubeError.
+   * Yields events in order, over its own connection. It ends at the time-out and when the signal aborts. An error
+   * response, a broken connection, a silent server or an unreadable line throws a KubeError.
    */
   watch<T extends KubeObject>(
     resource: Resource<T>,
