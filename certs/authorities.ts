@@ -5,25 +5,27 @@ import type { KeyPair } from './cert-source.ts'
 import { type Lifetimes, paceOf } from './lifetimes.ts'
 import { renewalReason, unusableReason } from './renewal.ts'
 
-/** The certificate authorities of an installation, which its replicas share. */
+/** The certificate authorities of an installation, shared by its replicas. */
 export type Authorities = {
   /** The authority that signs the leaves. */
   signing: KeyPair
-  /** The authority that signs once the API server trusts it. */
+  /** The authority that will sign once the API server trusts it. */
   next: KeyPair | undefined
   /** All authorities to trust: signing, next, and those whose leaves may still be served. PEM. */
   trusted: string
   signingSinceMs: number
 }
 
-/** A change of the authorities, and its reason. Each step is complete, so any replica can carry out the next one. */
+/**
+ * A change of the authorities, and its reason. Each step is complete, so any replica can continue with the next one.
+ */
 export type AuthorityStep =
   | { do: 'make'; reason: string }
   | { do: 'publish'; reason: string }
   | { do: 'promote'; reason: string; next: KeyPair }
   | { do: 'retire'; reason: string }
 
-/** The facts that one replica plans with. */
+/** The facts on which a replica bases its plan. */
 export type RotationFacts = {
   now: number
   lifetimes: Lifetimes
@@ -32,7 +34,9 @@ export type RotationFacts = {
   isTrusted(cert: string): boolean
 }
 
-/** Plans the next step, if one is due. Any replica replaces an unusable authority; only the leader rotates a usable one. */
+/**
+ * Plans the next step, if one is due. Any replica replaces an unusable authority; only the leader rotates a usable one.
+ */
 export function planAuthorities(authorities: Authorities, facts: RotationFacts): AuthorityStep | undefined {
   const { signing, next } = authorities
   const nextIsUsable = next !== undefined && unusableReason(next, facts.now) === undefined
@@ -53,7 +57,7 @@ export function planAuthorities(authorities: Authorities, facts: RotationFacts):
   return { do: 'retire', reason: 'no leaf of an earlier authority is in use' }
 }
 
-/** Carries out a step. `alsoTrusted` are certificates (PEM) that stay trusted when a new authority is made. */
+/** Executes a step. `alsoTrusted` are certificates (PEM) that stay trusted when a new authority is made. */
 export async function carryOut(
   step: AuthorityStep,
   authorities: Authorities,
@@ -82,7 +86,7 @@ export async function carryOut(
   }
 }
 
-/** Why a valid pair cannot be one of our authorities: another program owns it. Undefined if it can. */
+/** Why a valid pair cannot be one of our authorities, but belongs to another program; undefined if it can. */
 export function foreignReason(pair: KeyPair): string | undefined {
   if (!new X509Certificate(pair.cert).ca) return 'a certificate that is not a certificate authority'
   const type = createPrivateKey(pair.key).asymmetricKeyType

@@ -25,11 +25,13 @@ type Deps = { client: KubeClient; log: Log; at: SecretName; commonName: string }
 
 /** The Secret with the authorities. Every replica reads it, and any replica may write the next step. */
 export type AuthoritySecret = {
-  /** Reads the authorities and carries out the next step if one is due. The first write of several replicas counts. */
+  /**
+   * Reads the authorities and executes the next step if one is due. If several replicas write, the first write wins.
+   */
   advance(facts: RotationFacts & { alsoTrusted: string }, signal: AbortSignal): Promise<Authorities>
 }
 
-/** The authorities of an installation, kept in the Secret `at`. */
+/** The authorities of an installation, stored in the Secret `at`. */
 export function authoritySecret(deps: Deps): AuthoritySecret {
   return {
     async advance(facts, signal) {
@@ -52,7 +54,7 @@ export function authoritySecret(deps: Deps): AuthoritySecret {
   }
 }
 
-/** Reads the authorities as they are, damaged or not. `planAuthorities` decides what to do about it. */
+/** Reads the authorities, damaged or not. `planAuthorities` decides what to do about damage. */
 function readAuthorities(stored: Secret | undefined, now: number): Authorities {
   const text = (key: string) => Buffer.from(stored?.data?.[key] ?? '', 'base64').toString('utf8')
   const signing = { cert: text('tls.crt'), key: text('tls.key') }
@@ -61,12 +63,12 @@ function readAuthorities(stored: Secret | undefined, now: number): Authorities {
     signing,
     next: next.cert === '' ? undefined : next,
     trusted: mergeBundles([text('ca.crt'), signing.cert, next.cert], now),
-    // Without the annotation we assume now: an earlier authority then stays trusted longer, at most until it expires.
+    // Without the annotation we assume now, so an earlier authority stays trusted longer, but not beyond its expiry.
     signingSinceMs: Date.parse(stored?.metadata.annotations?.[signingSince] ?? '') || now,
   }
 }
 
-/** The Secret with these authorities. All other fields of the stored Secret stay. */
+/** The Secret with these authorities. All other fields of the stored Secret are kept. */
 function formatAuthorities(authorities: Authorities, at: SecretName, stored?: Secret): Secret {
   const { 'next.crt': _cert, 'next.key': _key, ...kept } = stored?.data ?? {}
   const { signing, next, trusted } = authorities
@@ -85,7 +87,7 @@ function formatAuthorities(authorities: Authorities, at: SecretName, stored?: Se
   }
 }
 
-/** Throws if the Secret holds a valid pair of another program: our repair would destroy it. */
+/** Throws if the Secret contains a valid pair of another program, because our repair would destroy it. */
 function rejectForeign(seen: Authorities, { now, at }: { now: number; at: SecretName }): void {
   if (unusableReason(seen.signing, now) !== undefined) return
   const reason = foreignReason(seen.signing)
@@ -96,7 +98,7 @@ function rejectForeign(seen: Authorities, { now, at }: { now: number; at: Secret
   )
 }
 
-/** Writes the authorities. False if another replica wrote first. */
+/** Writes the authorities; false if another replica wrote first. */
 async function write(
   { client, at }: Deps,
   { stored, after }: { stored: Secret | undefined; after: Authorities },

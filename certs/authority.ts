@@ -5,7 +5,7 @@ import forge from 'node-forge'
 import type { KeyPair } from './cert-source.ts'
 import { backdateMs } from './lifetimes.ts'
 
-// No client reads it: they compare the alternative names. The name of a Service can be too long for a common name.
+// Clients ignore it and compare the alternative names. A Service's name can be too long for a common name.
 const leafName = [{ name: 'commonName', value: 'eip-admission' }]
 
 /** Issues a new self-signed certificate authority. */
@@ -27,13 +27,13 @@ export async function issueAuthority(wanted: {
   return { cert: sign(cert, keys.privateKey), key: keys.privateKey }
 }
 
-/** Issues a serving certificate for these DNS names and IP addresses. It expires with its authority at the latest. */
+/** Issues a serving certificate for these DNS names and IP addresses. It expires no later than its authority. */
 export async function issueLeaf(wanted: {
   authority: KeyPair
   hosts: string[]
   now: number
   lifetimeMs: number
-  /** The pair of keys, if it is being generated already. */
+  /** The key pair, if it is already being generated. */
   keys?: Promise<Keys> | undefined
 }): Promise<KeyPair> {
   const keys = await (wanted.keys ?? newKeys())
@@ -54,7 +54,10 @@ export async function issueLeaf(wanted: {
 
 export type Keys = { publicKey: string; privateKey: string }
 
-/** Generates an RSA pair, because node-forge supports no other keys for certificates; on the thread pool, not the event loop. */
+/**
+ * Generates an RSA key pair, because node-forge supports no other keys for certificates. This runs on the thread pool,
+ * not the event loop.
+ */
 export function newKeys(): Promise<Keys> {
   return promisify(generateKeyPair)('rsa', {
     modulusLength: 2048,
@@ -94,7 +97,7 @@ function altName(host: string): object {
 // DER of DigestInfo up to the digest, for SHA-256 (RFC 8017, 9.2, note 1).
 const digestInfo = Buffer.from('3031300d060960864801650304020105000420', 'hex')
 
-/** Signs by OpenSSL in 1 ms. node-forge signs in JavaScript, which blocks the event loop for 100 ms. */
+/** Signs with OpenSSL in 1 ms. node-forge signs in JavaScript, which blocks the event loop for 100 ms. */
 function sign(cert: forge.pki.Certificate, key: string): string {
   const signer = {
     sign(digest: forge.md.MessageDigest): string {

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 
-/** The certificates in a PEM text, in order. Blocks that cannot be parsed are skipped. */
+/** The certificates in a PEM text, in order. Unparsable blocks are skipped. */
 export function certificatesIn(pem: string): X509Certificate[] {
   return pem
     .split('-----BEGIN CERTIFICATE-----')
@@ -9,7 +9,7 @@ export function certificatesIn(pem: string): X509Certificate[] {
     .filter((certificate) => certificate !== undefined)
 }
 
-/** The union of PEM texts: no certificate twice, no expired one, and always in the same order. */
+/** The union of PEM texts, without duplicates and expired certificates, and always in the same order. */
 export function mergeBundles(pems: string[], now: number): string {
   const live = pems.flatMap(certificatesIn).filter((certificate) => certificate.validToDate.getTime() > now)
   const byFingerprint = new Map(live.map((certificate) => [certificate.fingerprint256, certificate.toString()]))
@@ -19,13 +19,13 @@ export function mergeBundles(pems: string[], now: number): string {
     .join('')
 }
 
-/** Whether a bundle has every certificate of `part`. */
+/** Whether a bundle contains every certificate of `part`. */
 export function hasCertificates(bundle: string, part: string): boolean {
   const present = fingerprints(bundle)
   return fingerprints(part).isSubsetOf(present)
 }
 
-/** Whether two bundles have the same certificates, in any order and with any text between them. */
+/** Whether two bundles contain the same certificates, in any order and with any text in between. */
 export function isSameBundle(a: string, b: string): boolean {
   return hasCertificates(a, b) && hasCertificates(b, a)
 }

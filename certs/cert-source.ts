@@ -6,13 +6,13 @@ export type KeyPair = { cert: string; key: string }
  * renews.
  */
 export type CertSource = {
-  /** The certificate to serve now; undefined until the first one. */
+  /** The certificate to serve now; undefined before the first one. */
   current(): KeyPair | undefined
-  /** Every CA that a client must trust, PEM; empty until the first one. */
+  /** Every CA that a client must trust, as PEM; empty before the first one. */
   caBundle(): string
   /** Calls the listener after every change of the serving certificate. */
   onChange(listener: () => void): void
-  /** Resolves at the first certificate, or on abort. Renewal continues until the abort. */
+  /** Resolves at the first certificate or at the abort. Renewal continues until the abort. */
   start(signal: AbortSignal): Promise<void>
   /** Why the API server cannot call us yet, for `/readyz`; undefined if it can. */
   notReady(): string | undefined

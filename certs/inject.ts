@@ -19,11 +19,11 @@ export type Trust = { trusted: string; subject: string }
 export type Injector = {
   /** Reads both configurations. */
   look(signal: AbortSignal): Promise<Target[]>
-  /** Writes every outdated caBundle, and returns the configurations after it. */
+  /** Writes every outdated caBundle, and returns the resulting configurations. */
   inject(targets: Target[], trust: Trust & { now: number }, signal: AbortSignal): Promise<Target[]>
 }
 
-/** Writes `caBundle`, and no other field, into the webhooks of two configurations that an installer creates. */
+/** Writes only `caBundle`, into the webhooks of two configurations that an installer creates. */
 export function injector(deps: {
   client: KubeClient
   log: Log
@@ -69,15 +69,15 @@ async function write(
 }
 
 /**
- * The JSON Patch for the outdated caBundles of a configuration; empty if none is. It contains the resourceVersion and so
- * fails if the configuration has changed meanwhile: only then can it name webhooks by their index. Not server-side apply,
- * which would also own the entries of the list. An entry would then stay with only our field when an installer applies a
- * configuration without that webhook. The API server refuses such an entry.
+ * The JSON Patch for the outdated caBundles of a configuration; empty if there are none. It contains the
+ * resourceVersion, so it fails if the configuration has changed meanwhile. That makes it safe to address webhooks by
+ * index. Server-side apply would also own the entries of the list. If an installer then applied a configuration without
+ * a webhook, its entry would stay with only our field, which the API server refuses.
  */
 export function bundlePatch(stored: WebhookConfiguration | undefined, trust: Trust & { now: number }): object[] {
   const changes = (stored?.webhooks ?? []).flatMap(({ clientConfig }, index) => {
     const present = fromCaBundle(clientConfig.caBundle)
-    // The authorities of others stay until they expire. Only those of our own stay that we still trust.
+    // Other programs' authorities stay until they expire. Our own stay only as long as we trust them.
     const foreign = certificatesIn(present).filter((certificate) => certificate.subject !== trust.subject)
     const bundle = mergeBundles([trust.trusted, ...foreign.map(String)], trust.now)
     if (isSameBundle(present, bundle)) return []
@@ -100,7 +100,7 @@ export function authoritiesIn(targets: Target[], subject: string): string {
     .join('')
 }
 
-/** The names that the API server will verify in our certificate: sorted, none twice. */
+/** The names that the API server verifies in our certificate, sorted and without duplicates. */
 export function verifiedHosts(targets: Target[]): string[] {
   return [...new Set(clientConfigs(targets).flatMap(hostsOf))].sort()
 }
@@ -115,7 +115,7 @@ function hostsOf({ service, url }: ClientConfig): string[] {
   return parsed ? [parsed.hostname.replace(/^\[|\]$/g, '')] : []
 }
 
-/** Why the API server would not trust a leaf of this authority; undefined if every caBundle has it. */
+/** Why the API server would not trust a leaf of this authority; undefined if every caBundle contains it. */
 export function distrustReason(targets: Target[], authority: string): string | undefined {
   for (const { resource, name, stored } of targets) {
     if (!stored) return `${resource.kind} ${name} does not exist: install it`

@@ -1,7 +1,7 @@
 const hourMs = 60 * 60 * 1000
 const dayMs = 24 * hourMs
 
-/** How long certificates are valid from the time of their issue. */
+/** How long certificates are valid after their issue. */
 export type Lifetimes = { authorityMs: number; leafMs: number }
 
 export const defaultLifetimes: Lifetimes = { authorityMs: 365 * dayMs, leafMs: 7 * dayMs }
@@ -9,9 +9,11 @@ export const defaultLifetimes: Lifetimes = { authorityMs: 365 * dayMs, leafMs: 7
 export type Pace = {
   /** How often we check the Secret, the configurations and the expiry. */
   checkMs: number
-  /** How long an authority is published before it signs: the API server learns of it with a delay. */
+  /** How long an authority is published before it signs, because the API server learns of it with a delay. */
   overlapMs: number
-  /** How long an authority stays trusted after its last signature: a disconnected replica may sign one more leaf with it. */
+  /**
+   * How long an authority stays trusted after its last signature: a disconnected replica may sign another leaf with it.
+   */
   retireAfterMs: number
 }
 
@@ -21,7 +23,7 @@ export function paceOf({ leafMs }: Lifetimes): Pace {
   return { checkMs, overlapMs: 3 * checkMs, retireAfterMs: leafMs + Math.min(dayMs, leafMs) }
 }
 
-/** How far before its issue a certificate becomes valid, so that a machine whose clock is behind accepts it. */
+/** How long before its issue a certificate becomes valid, so that a machine whose clock is slow accepts it. */
 export function backdateMs(lifetimeMs: number): number {
   return Math.min(hourMs, lifetimeMs / 10)
 }

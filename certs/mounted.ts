@@ -8,10 +8,10 @@ import { issueAuthority, issueLeaf } from './authority.ts'
 import type { CertSource, KeyPair } from './cert-source.ts'
 import { unusableReason } from './renewal.ts'
 
-/** Folders that are mounted from a Secret send no notification when they change. */
+/** Folders mounted from a Secret send no notification when they change. */
 const checkMs = 2_000
 
-/** The temporary certificate is not trusted, so its life is only longer than any wait. */
+/** The temporary certificate is not trusted, so it may live longer than any wait. */
 const temporaryMs = 10 * 365 * 24 * 60 * 60 * 1000
 
 /** The files of a Secret of type kubernetes.io/tls. */
@@ -20,8 +20,8 @@ const files = { cert: 'tls.crt', key: 'tls.key' }
 export type MountedOptions = { folder: string; log: Log; clock?: Clock }
 
 /**
- * The certificate in a folder that another program renews, such as a mounted Secret of cert-manager. A pair that cannot be
- * used never replaces one that can.
+ * The certificate in a folder that another program renews, such as a mounted Secret of cert-manager. An unusable pair
+ * never replaces a usable one.
  */
 export function mountedCertificate(options: MountedOptions): CertSource {
   return new MountedCertificate(options)
@@ -46,7 +46,7 @@ class MountedCertificate implements CertSource {
     return this.#pair ?? this.#temporary
   }
 
-  /** Who issues the certificate, or its injector, publishes the authority. */
+  /** The issuer of the certificate, or its injector, publishes the authority. */
   caBundle(): string {
     return ''
   }
@@ -66,8 +66,8 @@ class MountedCertificate implements CertSource {
   }
 
   /**
-   * Without a certificate it serves a temporary one that is not trusted, and is not ready: the controllers must run
-   * before that. cert-manager may wait for a node that they have to prepare.
+   * Without a certificate, it serves an untrusted temporary one and is not ready. The controllers must run first,
+   * because cert-manager may wait for a node that they must prepare.
    */
   async start(signal: AbortSignal): Promise<void> {
     this.#check()
@@ -87,7 +87,7 @@ class MountedCertificate implements CertSource {
     for (const listener of this.#listeners) listener()
   }
 
-  /** Both files, or why they cannot be used now. */
+  /** Both files, or why they are not usable now. */
   #read(): { pair: KeyPair } | { wrong: string } {
     try {
       const folder = currentFolder(this.#folder)
@@ -120,8 +120,8 @@ class MountedCertificate implements CertSource {
 }
 
 /**
- * Where the files are now. The kubelet changes all files of a Secret at once: it exchanges the link `..data`. To follow
- * it once gives a certificate and a key of the same version.
+ * The current folder of the files. The kubelet changes all files of a Secret at once, by replacing the link `..data`.
+ * Resolving that link once yields a certificate and a key of the same version.
  */
 function currentFolder(folder: string): string {
   const link = join(folder, '..data')

@@ -13,7 +13,7 @@ export function unusableReason(pair: KeyPair, now: number): string | undefined {
   return undefined
 }
 
-/** Why a certificate must be renewed; undefined if it is good for these hosts and this authority. */
+/** Why a certificate must be renewed; undefined if it suits these hosts and this authority. */
 export function renewalReason(
   pair: KeyPair,
   now: number,
@@ -36,7 +36,7 @@ function issuerReason(certificate: X509Certificate, authority: X509Certificate |
   return issued ? undefined : 'not issued by the current authority'
 }
 
-/** A host that is no longer needed is no reason: during a reinstallation a configuration is absent for a moment. */
+/** A host that is no longer needed does not count: during a reinstallation, a configuration is absent for a moment. */
 function hostReason(certificate: X509Certificate, hosts: string[]): string | undefined {
   const missing = hosts.filter((host) => !isValidFor(certificate, host))
   return missing.length > 0 ? `does not name ${missing.join(', ')}` : undefined
@@ -49,7 +49,7 @@ function isValidFor(certificate: X509Certificate, host: string): boolean {
 
 function ageReason(certificate: X509Certificate, now: number, authority: X509Certificate | undefined) {
   const endsMs = certificate.validToDate.getTime()
-  // A new leaf would expire at the same time, so in the last hour of an authority we would renew at every check.
+  // A new leaf would expire at the same time, so in the last hour of an authority every check would renew.
   if (authority && endsMs >= authority.validToDate.getTime()) return undefined
   const lifeMs = endsMs - certificate.validFromDate.getTime()
   return endsMs - now < lifeMs / 3
@@ -65,7 +65,7 @@ function parse(pair: KeyPair): { certificate: X509Certificate; key: KeyObject } 
   return { certificate, key }
 }
 
-/** The parsed value, or undefined. OpenSSL has a dozen errors for malformed input, and none tells an operator more. */
+/** The parsed value, or undefined. OpenSSL has a dozen errors for malformed input, none of which helps an operator. */
 function parsedOrUndefined<T>(read: () => T): T | undefined {
   try {
     return read()

@@ -31,13 +31,16 @@ export type SelfSignedOptions = {
   /** The Secret with the authority. No other program may write it. */
   secret: SecretName
   configurations: { mutating: string; validating: string }
-  /** Whether this replica rotates the authority. Without a leader every replica may: the first write to the Secret counts. */
+  /**
+   * Whether this replica rotates the authority. Without a leader, every replica may: the first write to the Secret
+   * wins.
+   */
   mayRotate?: () => boolean
   lifetimes?: Lifetimes
   clock?: Clock
 }
 
-/** Certificates from our own authority, which a Secret keeps and each `caBundle` publishes. */
+/** Certificates from our own authority, which is stored in a Secret and published in each `caBundle`. */
 export function selfSigned(options: SelfSignedOptions): CertSource {
   return new SelfSigned(options)
 }
@@ -56,7 +59,7 @@ class SelfSigned implements CertSource {
   #hosts: string[] = []
   #targets: Target[] = []
   #trusted = ''
-  /** The authority that this replica signs with: the signing one of the Secret, as soon as the API server trusts it. */
+  /** The authority with which this replica signs: the signing one of the Secret, once the API server trusts it. */
   #signer: KeyPair | undefined
   #problem = 'the Secret and the webhook configurations have not been read yet'
 
@@ -131,7 +134,7 @@ class SelfSigned implements CertSource {
     try {
       await this.#readAndAdvance(signal)
     } finally {
-      // Also while the API server is unreachable: it will call us with the caBundle that it had.
+      // This also runs while the API server is unreachable: it will call us with its previous caBundle.
       await this.#renewLeaf()
     }
     const now = this.#now()
@@ -140,8 +143,8 @@ class SelfSigned implements CertSource {
   }
 
   /**
-   * Reads the configurations first, then the Secret. Every certificate of a caBundle that we read is then in the Secret
-   * too. If a caBundle is written later, our write ends in a conflict. So no replica drops what another one has just
+   * Reads the configurations before the Secret, so that every certificate in the caBundles is also in the Secret. If a
+   * caBundle is written later, our write fails with a conflict. So no replica drops what another one has just
    * published.
    */
   async #readAndAdvance(signal: AbortSignal): Promise<void> {
@@ -173,23 +176,24 @@ class SelfSigned implements CertSource {
     if (renewed) for (const listener of this.#listeners) listener()
   }
 
-  /** The date, not a monotonic time: that one stops while a machine is suspended. */
+  /** The date, because a monotonic clock stops while a machine is suspended. */
   #now(): number {
     return this.#clock.date().getTime()
   }
 }
 
-/** Tracks how long each certificate has been published in every caBundle. */
+/** Tracks how long every caBundle has contained each certificate. */
 type TrustTracker = {
-  /** Records the caBundles (PEM) of all webhooks as they are now. */
+  /** Records the current caBundles (PEM) of all webhooks. */
   observe(bundles: string[], now: number): void
-  /** Whether a certificate has been in every caBundle for the whole overlap, or no webhook exists. */
+  /** Whether every caBundle has contained a certificate for the whole overlap, or no webhook exists. */
   isTrusted(cert: string, now: number): boolean
 }
 
 /**
- * The API server learns of a new caBundle through its own watch, so a written caBundle is not trusted at once. We count the
- * overlap from our own reads: a replica that becomes leader during a rotation waits the whole overlap again, which is safe.
+ * The API server learns of a new caBundle through its own watch, so a written caBundle is not trusted at once. We count
+ * the overlap from our own reads: a replica that becomes leader during a rotation waits the whole overlap again, which
+ * is safe.
  */
 function trustTracker(overlapMs: number): TrustTracker {
   let sinceMs = new Map<string, number>()
@@ -213,14 +217,14 @@ function trustTracker(overlapMs: number): TrustTracker {
 type ServingLeaf = {
   current(): KeyPair | undefined
   notAfterMs(): number | undefined
-  /** Issues a new certificate if the authority, the hosts or the age require it. Returns whether it did. */
+  /** Issues a new certificate if the authority, the hosts or its age require it. Returns whether it did. */
   renewIfNeeded(wanted: { authority: KeyPair; hosts: string[]; now: number }): Promise<boolean>
 }
 
 /** A serving certificate. The first call of `renewIfNeeded` issues it. */
 function servingLeaf({ log, lifetimeMs }: { log: Log; lifetimeMs: number }): ServingLeaf {
   let leaf: KeyPair | undefined
-  // We start now: it takes as long as all requests of a start to the API server, and does not block the event loop.
+  // Started now, because it takes as long as all API server requests of a start, and does not block the event loop.
   let keys: Promise<Keys> | undefined = newKeys()
   return {
     current: () => leaf,
