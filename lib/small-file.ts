@@ -12,8 +12,8 @@ const fileFaults: Record<string, string> = {
 class UnfitFile extends Error {}
 
 /**
- * Reads a text file that a person names. Throws an error for `fileFault` if it is no regular file or larger than
- * 1 MiB: reading a pipe or a disk would block the process.
+ * Reads a text file that a person names. Throws an error for `fileFault` unless it is a regular file of at most 1 MiB.
+ * Reading a pipe or a disk would block the process.
  */
 export function readSmallFile(path: string): string {
   // Without this flag, opening a pipe waits until another program writes to it.
