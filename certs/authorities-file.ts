@@ -18,9 +18,7 @@ export function readAuthorities(path: string): AuthoritiesFile {
   return wrong === undefined ? { pem: certificates.map(String).join('') } : { wrong }
 }
 
-/**
- * The problem of certificates that OpenSSL accepts, but with which it would later refuse every client without a reason.
- */
+/** The problem of certificates that OpenSSL accepts, but with which it would later refuse every client without a reason. */
 function findProblem(certificates: X509Certificate[]): string | undefined {
   const leaf = certificates.find(({ ca }) => !ca)
   if (leaf) return `holds the certificate of ${leaf.subject}, which is no authority`

@@ -16,9 +16,7 @@ export type Authorities = {
   signingSinceMs: number
 }
 
-/**
- * A change of the authorities, and its reason. Each step is complete, so any replica can continue with the next one.
- */
+/** A change of the authorities, and its reason. Each step is complete, so any replica can continue with the next one. */
 export type AuthorityStep =
   | { do: 'make'; reason: string }
   | { do: 'publish'; reason: string }
@@ -34,9 +32,7 @@ export type RotationFacts = {
   isTrusted(cert: string): boolean
 }
 
-/**
- * Plans the next step, if one is due. Any replica replaces an unusable authority; only the leader rotates a usable one.
- */
+/** Plans the next step, if one is due. Any replica replaces an unusable authority; only the leader rotates a usable one. */
 export function planAuthorities(authorities: Authorities, facts: RotationFacts): AuthorityStep | undefined {
   const { signing, next } = authorities
   const nextIsUsable = next !== undefined && unusableReason(next, facts.now) === undefined

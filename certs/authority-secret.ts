@@ -25,9 +25,7 @@ type Deps = { client: KubeClient; log: Log; at: SecretName; commonName: string }
 
 /** The Secret with the authorities. Every replica reads it, and any replica may write the next step. */
 export type AuthoritySecret = {
-  /**
-   * Reads the authorities and executes the next step if one is due. If several replicas write, the first write wins.
-   */
+  /** Reads the authorities and executes the next step if one is due. If several replicas write, the first write wins. */
   advance(facts: RotationFacts & { alsoTrusted: string }, signal: AbortSignal): Promise<Authorities>
 }
 

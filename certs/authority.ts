@@ -55,8 +55,8 @@ export async function issueLeaf(wanted: {
 export type Keys = { publicKey: string; privateKey: string }
 
 /**
- * Generates an RSA key pair, because node-forge supports no other keys for certificates. This runs on the thread pool,
- * not the event loop.
+ * Generates an RSA pair, the only keys that node-forge supports for certificates; on the thread pool, not the event
+ * loop.
  */
 export function newKeys(): Promise<Keys> {
   return promisify(generateKeyPair)('rsa', {

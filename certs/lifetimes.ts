@@ -11,9 +11,7 @@ export type Pace = {
   checkMs: number
   /** How long an authority is published before it signs, because the API server learns of it with a delay. */
   overlapMs: number
-  /**
-   * How long an authority stays trusted after its last signature: a disconnected replica may sign another leaf with it.
-   */
+  /** How long an authority stays trusted after its last signature: a disconnected replica may sign another leaf with it. */
   retireAfterMs: number
 }
 

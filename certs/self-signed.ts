@@ -31,10 +31,7 @@ export type SelfSignedOptions = {
   /** The Secret with the authority. No other program may write it. */
   secret: SecretName
   configurations: { mutating: string; validating: string }
-  /**
-   * Whether this replica rotates the authority. Without a leader, every replica may: the first write to the Secret
-   * wins.
-   */
+  /** Whether this replica rotates the authority. Without a leader, every replica may: the first write to the Secret wins. */
   mayRotate?: () => boolean
   lifetimes?: Lifetimes
   clock?: Clock
@@ -191,9 +188,8 @@ type TrustTracker = {
 }
 
 /**
- * The API server learns of a new caBundle through its own watch, so a written caBundle is not trusted at once. We count
- * the overlap from our own reads: a replica that becomes leader during a rotation waits the whole overlap again, which
- * is safe.
+ * The API server learns of a new caBundle through its own watch, so a written caBundle is not trusted at once. We count the
+ * overlap from our own reads: a replica that becomes leader during a rotation waits the whole overlap again, which is safe.
  */
 function trustTracker(overlapMs: number): TrustTracker {
   let sinceMs = new Map<string, number>()

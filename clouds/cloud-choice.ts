@@ -8,7 +8,7 @@ import { dialects } from './dialects.ts'
 /** All values of --cloud-provider, for messages. */
 const cloudProviders = oneOf(dialects.flatMap(({ providers }) => providers))
 
-/** A dialect, by the names that it has in its predecessors' manifests. */
+/** A dialect, by its names in its predecessors' manifests. */
 const cloudProvider: Format<Dialect> = {
   placeholder: 'name',
   read: (given) => {
@@ -17,7 +17,7 @@ const cloudProvider: Format<Dialect> = {
   },
 }
 
-/** The dialect and its configuration file: we must know both before we can read the other settings. */
+/** The dialect and its configuration file, without which we cannot read the other settings. */
 export const cloudChoice = {
   dialect: {
     title: 'cloud provider',
@@ -36,13 +36,13 @@ export const cloudChoice = {
   },
 } as const satisfies SettingsTable
 
-/** The load balancer setting's schemes for managed load balancers, of all clouds that have some. */
+/** The load balancer setting's schemes for managed load balancers, of all providers that have them. */
 export const managedSchemes: Readonly<Record<string, LoadBalancerScheme>> = Object.assign(
   {},
   ...dialects.map(({ managed }) => managed?.schemes),
 )
 
-/** The facts of a managed balancer in the annotations of its Service, for any cloud. */
+/** The facts of a managed balancer in the annotations of its Service, for any provider. */
 export function shownBalancer(
   annotations: Readonly<Record<string, string>>,
 ): Record<'id' | 'location', string | undefined> {

@@ -98,8 +98,7 @@ export function removeCall(
   options: CallOptions,
 ): Call {
   const { uid, resourceVersion } = target
-  // If the API server gets these options, it ignores those in the query. A dry run that stood only there would delete
-  // the object.
+  // With these options, the API server ignores those in the query. A dry run only there would delete the object.
   const deletion = { preconditions: { uid, resourceVersion }, ...(options.dryRun && { dryRun: ['All'] }) }
   return {
     name: callName('remove', resource, target),

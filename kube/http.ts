@@ -23,10 +23,7 @@ export type Limits = { timeoutMs: number; signal?: AbortSignal | undefined }
 
 /** HTTP in the API server's conventions. Only this room sees it. */
 export type Http = {
-  /**
-   * Sends a call and returns the JSON of the response. A failure throws a KubeError, an abort throws the caller's own
-   * reason.
-   */
+  /** Sends a call and returns the JSON of the response. A failure throws a KubeError, an abort the caller's own reason. */
   call(call: Call, limits: Limits): Promise<unknown>
   /** Opens a 200 response whose body is still to come, on its own connection. The signal ends it. */
   open(call: Call, signal: AbortSignal): Promise<IncomingMessage>

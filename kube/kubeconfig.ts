@@ -41,8 +41,7 @@ export function kubeconfig(options: KubeconfigOptions = {}): Credentials {
     const isNew = text === lastText && text !== loaded?.text
     lastText = text
     if (loaded === undefined) loaded = { text, config: await load(options) }
-    // A refused token may still be in a plugin's cache, which belongs to the library's object: a new object starts
-    // without.
+    // A refused token may still be in a plugin's cache, which belongs to the library's object: a new object starts without.
     else if (isRefused) loaded = { text, config: await loadAgain(options, loaded.config) }
     else if (isNew) loaded = await loadedOrFormer(options, text, loaded)
     return accessOf(loaded.config, options)
@@ -170,10 +169,7 @@ async function accessOf(config: KubeConfig, { context, server }: KubeconfigOptio
   }
 }
 
-/**
- * The library caches its first agent, and with it an old client certificate. We drop only that cache and keep the
- * plugins'.
- */
+/** The library caches its first agent, and with it an old client certificate. We drop only that cache and keep the plugins'. */
 function withoutAgentCache(config: KubeConfig): KubeConfig {
   const { prototype } = config.constructor as { prototype: object }
   return Object.assign(Object.create(prototype) as KubeConfig, config, { agentCache: new Map() })
@@ -194,8 +190,7 @@ function tlsOf(request: RequestOptions): Tls {
 function rethrowWithPlace(error: unknown, { file }: KubeconfigOptions): never {
   const place = `kubeconfig ${file ?? 'that KUBECONFIG names, or ~/.kube/config'}`
   if (!(error instanceof Error)) throw new Error(`${place}: cannot be read`)
-  // These two errors quote the unparsable text: a plugin's output or lines of the file, either of which may contain a
-  // token.
+  // These two errors quote the unparsable text: a plugin's output or lines of the file, either of which may contain a token.
   if (error instanceof SyntaxError) throw new Error(`${place}: the output of its exec plugin is not JSON`)
   if (error.name === 'YAMLException') throw new Error(`${place}: is not YAML: ${error.message.split('\n')[0]}`)
   throw new Error(`${place}: ${error.message.trim()}`, { cause: error })
@@ -211,8 +206,8 @@ type InClusterOptions = ({ host: string; port: string | number } | { url: string
 const mountPoint = '/var/run/secrets/kubernetes.io/serviceaccount'
 
 /**
- * The credentials of the pod's service account. The kubelet renews the token about every hour, so we read the files
- * once a minute.
+ * The credentials of the pod's service account. The kubelet renews the token about hourly, so the files are read each
+ * minute.
  */
 export function inCluster({ directory = mountPoint, now, ...where }: InClusterOptions): Credentials {
   const url =

@@ -177,7 +177,7 @@ function microTime(date: Date): string {
 }
 
 /**
- * Our processes end their identity with 12 hexadecimal digits; client-go, in which the predecessors are written, with a
+ * The identities of our processes end with 12 hexadecimal digits, those of client-go, which predecessors use, with a
  * UUID.
  */
 const ourIdentity = /_[0-9a-f]{12}$/

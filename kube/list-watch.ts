@@ -13,8 +13,8 @@ export type Store<T> = {
   /** Notes that a list starts: its content will be as new as this moment. */
   listing(): void
   /**
-   * Drops the fields that the copy does not keep. Called as soon as each object was read, so that no page stays in
-   * memory at full size.
+   * Drops the fields that the copy does not keep. Called as each object is read, so that no page stays in memory in
+   * full.
    */
   strip(object: T): T
   /** Makes these the only objects. */
@@ -47,9 +47,7 @@ export type ListWatch<T extends KubeObject> = {
 /** The resource version of the store, and the failures since the last healthy watch. */
 type Progress = { version: string | undefined; failures: number; hasExpired: boolean; wasAway: boolean }
 
-/**
- * A maintenance page that asks for an hour does not know that we miss changes meanwhile. A single watch costs little.
- */
+/** A maintenance page that asks for an hour does not know that we miss changes meanwhile. A single watch costs little. */
 const maxAskedMs = 60_000
 
 type WatchEnd = { watchedMs: number; error: unknown }

@@ -6,7 +6,7 @@ type Line = (fields: object, message: string) => void
 export type Log = { debug: Line; info: Line; warn: Line; error: Line }
 
 /**
- * The kinds that are logged in full: only their annotations may be secret. Others may contain secrets, or the webhooks'
+ * The kinds that are logged in full: only their annotations may be secret. Others may show secrets or the webhooks'
  * path.
  */
 const kinds = new Set(['Service', 'Node', 'ElasticIP', 'IPAddressPool', 'BGPAdvertisement', 'Lease'])
@@ -17,9 +17,7 @@ const secretNames = /pass|secret|token|credential|key|last-applied-configuration
 /** Users decide how large their objects are. */
 const maxCharacters = 8_192
 
-/**
- * An object as a single text for the log, without secrets, and truncated if long; undefined if it must not be logged.
- */
+/** An object as a single text for the log, without secrets, and truncated if long; undefined if it must not be logged. */
 export function objectText(answer: unknown): string | undefined {
   const object = (answer ?? {}) as Partial<KubeObject>
   if (!object.metadata || !kinds.has(object.kind ?? '')) return undefined

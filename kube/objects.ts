@@ -207,10 +207,7 @@ export function ingressOf({ status }: Pick<Service, 'status'>): Ingress[] {
 /** The label of a node that takes no traffic from balancers. */
 export const excludeLabel = 'node.kubernetes.io/exclude-from-external-load-balancers'
 
-/**
- * Whether the operator keeps balancers and addresses from routing to a node. As in Kubernetes 1.34, only `false` does
- * not.
- */
+/** Whether the operator keeps balancers and addresses from routing to a node. As in Kubernetes 1.34, only `false` does not. */
 export function isExcluded({ metadata }: Pick<Node, 'metadata'>): boolean {
   return (metadata.labels?.[excludeLabel] ?? 'false') !== 'false'
 }

@@ -14,17 +14,13 @@ export type QueueOptions = Partial<Backoff> & {
 export type Process = (key: Key, signal: AbortSignal) => Promise<void>
 
 /**
- * A work queue of keys, like client-go's workqueue. It contains a key at most once, however often it is added, and
- * never has a key processed twice at a time. It is hand-written because client-node has no queue, and p-queue has no
- * keys.
+ * A work queue of keys, like client-go's workqueue. It contains a key at most once, however often it is added, and never
+ * has a key processed twice at a time. It is hand-written because client-node has no queue, and p-queue has no keys.
  */
 export type Queue = {
   /** Adds the key. A queue that does not run drops it: its controller adds all keys when it starts. */
   add(key: Key): void
-  /**
-   * Adds the key after the delay, which also passes while keys are processed. If a key has several delays, the shortest
-   * wins.
-   */
+  /** Adds the key after the delay, which also passes while keys are processed. A key's shortest delay wins. */
   addAfter(key: Key, ms: number): void
   /** Adds the key after a back-off that doubles with each consecutive failure. Returns the back-off in ms. */
   failed(key: Key): number

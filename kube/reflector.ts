@@ -24,10 +24,7 @@ export type Listener<T> = (key: Key, current: T | undefined, previous: T | undef
  * them. It is hand-written because client-node's informer ends at the first connection reset and drops unknown fields.
  */
 export type Reflector<T extends KubeObject> = {
-  /**
-   * Lists and watches until the signal aborts. Objects from an earlier start are kept, but are stale until the first
-   * list.
-   */
+  /** Lists and watches until the signal aborts. Objects from an earlier start are kept, but are stale until the first list. */
   start(signal: AbortSignal): void
   /**
    * Lists and watches again, unless a list began less than `recentMs` ago. A silent watch may belong to a quiet kind,
@@ -194,10 +191,7 @@ function callListener(log: Log, call: () => void): void {
 /** A change of a key: its object was added, changed or deleted. */
 export type Change<T> = { key: Key; current: T | undefined; previous: T | undefined }
 
-/**
- * The objects last seen, by key. Each write returns the changes that it made; a write that changes nothing returns
- * none.
- */
+/** The objects last seen, by key. Each write returns the changes that it made; a write that changes nothing returns none. */
 export type Cache<T> = {
   get: (key: Key) => T | undefined
   list: () => T[]

@@ -28,10 +28,7 @@ export function existingService({ client, cached, log }: Deps) {
 /** A review waits for the quotas, which only save money, so they get little time. */
 const quotaTimeoutMs = 2_000
 
-/**
- * Reads the ResourceQuotas of a namespace. If they cannot be read, none is assumed: the API server enforces them
- * anyway.
- */
+/** Reads the ResourceQuotas of a namespace. If they cannot be read, none is assumed: the API server enforces them anyway. */
 export function readQuotas(client: Pick<KubeClient, 'list'>, log: Log) {
   return async (namespace: string, signal: AbortSignal): Promise<readonly ResourceQuota[]> => {
     try {

@@ -98,9 +98,7 @@ function keptSpec({ spec }: Service, isLoadBalancer: boolean): Service['spec'] {
   return kept
 }
 
-/**
- * A placeholder that is as invalid as the long text. A slice could be valid, and would keep the whole text in memory.
- */
+/** A placeholder that is as invalid as the long text. A slice could be valid, and would keep the whole text in memory. */
 function shortValue(value: string): string {
   return value.length > maxValueLength ? `(${value.length} characters)` : value
 }

@@ -17,9 +17,7 @@ export type ClusterIdOptions = {
   signal: AbortSignal
 }
 
-/**
- * The cluster's id at the provider. Waits for an API server that does not answer yet; throws if the id would change.
- */
+/** The cluster's id at the provider. Waits for an API server that does not answer yet; throws if the id would change. */
 export async function clusterId({ client, configured, namespace, log, signal }: ClusterIdOptions): Promise<string> {
   const read = async () => {
     const [system, map] = await Promise.all([

@@ -1,10 +1,7 @@
 /** Where plain http is allowed: credentials must not cross a network in the clear. */
 export type PlainHttp = 'never' | 'loopback' | 'anywhere'
 
-/**
- * The base URL of an API without trailing slashes, or what is wrong with the text; `problem` is worded to follow the
- * text.
- */
+/** The base URL of an API without trailing slashes, or what is wrong with the text; `problem` is worded to follow the text. */
 export function parseBaseUrl(text: string, plainHttp: PlainHttp): { url: string } | { problem: string } {
   const url = URL.parse(text)
   if (!url) return { problem: 'is not a URL' }

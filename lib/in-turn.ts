@@ -1,6 +1,4 @@
-/**
- * Runs the work of each key in the order of the calls, one piece at a time. Different keys do not wait for each other.
- */
+/** Runs the work of each key in the order of the calls, one piece at a time. Different keys do not wait for each other. */
 export type InTurn = {
   run<T>(key: string, work: () => Promise<T>): Promise<T>
   /** How many pieces of work of a key run or wait. */

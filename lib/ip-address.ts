@@ -23,9 +23,7 @@ export function canonicalIpAddress(text: string): string | undefined {
   return parseIpAddress(text)?.text
 }
 
-/**
- * Whether this is an IPv4 address written as IPv6 (`::ffff:192.0.2.1`): some programs read it as IPv4, some as IPv6.
- */
+/** Whether this is an IPv4 address written as IPv6 (`::ffff:192.0.2.1`): some programs read it as IPv4, some as IPv6. */
 export function isIpv4Mapped({ text }: IpAddress): boolean {
   return /^::ffff:[0-9a-f]+:[0-9a-f]+$/.test(text)
 }
@@ -35,10 +33,7 @@ export function isUnspecified(address: string): boolean {
   return address === '0.0.0.0' || address === '::'
 }
 
-/**
- * The first address for a host in an IPv6 network, `2001:db8:1:2::1` of `2001:db8:1:2::/64`; undefined for any other
- * text.
- */
+/** The first address for a host in an IPv6 network, `2001:db8:1:2::1` of `2001:db8:1:2::/64`; undefined for any other text. */
 export function firstHostOf(network: string): string | undefined {
   const [text = '', length] = network.split('/')
   const address = length === undefined ? undefined : canonicalIpAddress(text)

@@ -7,10 +7,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/**
- * Whether a stored value contains everything wanted; a wanted null means that a field is absent. Other fields do not
- * matter.
- */
+/** Whether a stored value contains everything wanted; null wants a field to be absent. Other fields do not matter. */
 export function includes(stored: unknown, wanted: unknown): boolean {
   if (wanted === null) return stored === undefined || stored === null
   if (!isJsonObject(wanted)) return isDeepStrictEqual(stored, wanted)

@@ -12,10 +12,7 @@ export type LabelSelector = {
 
 export type Labels = Record<string, string>
 
-/**
- * Whether the labels of an object match another object's label selector. An operator that Kubernetes refuses there
- * matches nothing.
- */
+/** Whether labels match another object's label selector. An operator that Kubernetes refuses there matches nothing. */
 export function matchesSelector(
   labels: Labels | undefined,
   { matchLabels = {}, matchExpressions = [] }: LabelSelector,

@@ -1,9 +1,6 @@
 import pMap from 'p-map'
 
-/**
- * Processes every item, a few at a time. An error does not stop the other items; in the end, all errors are thrown as
- * one.
- */
+/** Processes every item, a few at a time. An error does not stop the other items; in the end, all errors are thrown as one. */
 export async function mapAll<T, Result>(
   items: readonly T[],
   work: (item: T) => Promise<Result>,

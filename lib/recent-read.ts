@@ -3,10 +3,7 @@
  * older than the call: here each caller states a maximum age.
  */
 export type RecentRead<T> = {
-  /**
-   * A value that was answered at most this long ago: the age of a slow read counts from its end. Callers who arrive
-   * during a read share its value or its error.
-   */
+  /** A value answered at most this long ago: a slow read's age counts from its end. Callers during a read share it. */
   within(maxAgeMs: number, signal: AbortSignal): Promise<T>
   /** A value whose read began at this time or later. */
   since(atMs: number, signal: AbortSignal): Promise<T>

@@ -6,9 +6,7 @@ export type Command = { command: string; text?: string }
 /** A step that a person can take: a command, or prose in which commands are code spans. */
 export type Remedy = string | Command
 
-/**
- * The flags by which a person named a cluster, and a takeover. If one is undefined, programs find the same without it.
- */
+/** The flags by which a person named a cluster, and a takeover. If one is undefined, programs find the same without it. */
 export type CommandFlags = {
   kubeconfig?: string | undefined
   context?: string | undefined
@@ -55,8 +53,7 @@ function flagsOf(program: string, { kubeconfig, context, takeover }: CommandFlag
   const [first, , subcommand] = program.split(' ')
   const ofTakeover = Object.entries(takeover?.[subcommand as keyof typeof takeover] ?? {})
   const others = first === 'eip-admission' ? ofTakeover.map(([flag, value]) => `${flag}=${value}`) : []
-  // The command has no flag for a context. To change no other cluster, it names a placeholder that the person must
-  // replace.
+  // The command has no flag for a context. To change no other cluster, it names a placeholder that the person must replace.
   if (first === 'eip-admission' && context !== undefined)
     return [`--kubeconfig=<a file with the current context ${context}>`, ...others]
   return [

@@ -40,9 +40,7 @@ const timers: NonNullable<Pace['clock']> = {
 /** The wait before the first retry, and the longest wait. */
 export type Backoff = { firstMs: number; maxMs: number }
 
-/**
- * The wait after this many consecutive failures. It doubles each time, and a random part of up to half is subtracted.
- */
+/** The wait after this many consecutive failures. It doubles each time, and a random part of up to half is subtracted. */
 export function backoffMs(failures: number, { firstMs, maxMs }: Backoff): number {
   return withJitter(Math.min(maxMs, firstMs * 2 ** (failures - 1)))
 }

@@ -18,9 +18,7 @@ export type SharedReadOptions<T> = {
 
 type ReadingOptions = Pick<SharedReadOptions<unknown>, 'abandonedError'> & { after: Promise<void> | undefined }
 
-/**
- * Makes a read that has not run yet. At most one runs at a time, and callers who arrive meanwhile share the next one.
- */
+/** Makes a read that has not run yet. At most one runs at a time, and callers who arrive meanwhile share the next one. */
 export function sharedRead<T>({ read, recentMs, abandonedError }: SharedReadOptions<T>): SharedRead<T> {
   let current: Reading<T> | undefined
   let next: Reading<T> | undefined

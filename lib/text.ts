@@ -1,9 +1,6 @@
 import { distance } from 'fastest-levenshtein'
 
-/**
- * A text as a single terminal line. Users write names and messages, which must not steer the terminal or imitate our
- * lines.
- */
+/** A text as a single terminal line. Users write names and messages, which must not steer the terminal or imitate our lines. */
 export function plainText(text: string): string {
   return text.replace(/[\s\p{C}]+/gu, ' ').trim()
 }

@@ -109,10 +109,7 @@ export function readClocks(clocks: Clocks): ClockReading {
   return { ms: clocks.now(), date: clocks.date().getTime() }
 }
 
-/**
- * The elapsed time by the clock that advanced further. The monotonic clock stops while the machine is suspended, and
- * the date can be set back.
- */
+/** By the clock that advanced further: the monotonic one stops while the machine is suspended, the date can be set back. */
 export function elapsedMs(from: ClockReading, to: ClockReading): number {
   return Math.max(to.ms - from.ms, to.date - from.date)
 }

@@ -20,7 +20,7 @@ export type CloudConnection = {
 type Needs = Omit<CloudTools, 'reserves' | 'log'> & { log: Logger; metrics: Metrics; events: EventRecorders }
 
 /**
- * Makes the client of the provider, with the means to replace its token. It calls the provider only if a location is
+ * Makes the provider's client, with the means to replace its token. It calls the provider only if a location is
  * missing.
  */
 export async function connectCloud(

@@ -8,9 +8,7 @@ import type { Check } from './listeners/health.ts'
 /** The health checks, in their three kinds. */
 export type Checks = { live: Check[]; ready: Check[]; details: Check[] }
 
-/**
- * A cache that has heard nothing from the API server for this long has lost its connection, and only a restart helps.
- */
+/** A cache that has heard nothing from the API server for this long has lost its connection, and only a restart helps. */
 const maxSilenceMs = 10 * 60_000
 
 type Watched = { silentForMs(): number; hasSynced(): boolean }

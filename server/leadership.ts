@@ -22,9 +22,7 @@ type Lead = (signal: AbortSignal, silentMs: number | undefined) => Promise<void>
 /** Timers fire late. */
 const leaseMarginMs = 500
 
-/**
- * The next leader must begin within a minute after a usual lease. Otherwise its releases wait, like those of a copy.
- */
+/** The next leader must begin within a minute after a usual lease. Otherwise its releases wait, like those of a copy. */
 const longestLeaseMs = 24_000
 
 type Deps = Pick<Base, 'settings' | 'leaseClient' | 'identity' | 'vendor' | 'activity' | 'log'>

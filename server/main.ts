@@ -64,8 +64,7 @@ try {
 function fail(error: unknown): void {
   printFailure(error instanceof Error ? error.message : String(error))
   process.exitCode = 1
-  // The remaining work, such as a claim, gets this time. No line is lost, because log and errors are written
-  // synchronously.
+  // The remaining work, such as a claim, gets this time. No line is lost, because log and errors are written synchronously.
   const endAnyway = () => {
     printFailure('something still runs 10 seconds after the failure; the process ends now')
     process.exit()

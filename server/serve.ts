@@ -68,9 +68,7 @@ function cachesToStart({ caches, leadership }: Components) {
 
 type Work = { components: Components; settings: ServeSettings; signal: AbortSignal }
 
-/**
- * Answers reviews and runs for leader until the signal aborts. If the election or the guardian fails, everything ends.
- */
+/** Answers reviews and runs for leader until the signal aborts. If the election or the guardian fails, everything ends. */
 function runUntilAborted(listeners: Listeners, { components, settings, signal }: Work): Promise<void> {
   const { ledger, leadership, followed, guardian } = components
   const lead = (own: AbortSignal) => (leadership ?? followed)?.run(own) ?? untilAborted(own)

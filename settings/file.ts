@@ -1,10 +1,7 @@
 import { fileFault, readSmallFile } from '../lib/small-file.ts'
 import type { Problem } from './problems.ts'
 
-/**
- * A configuration file: its fields, or the problems that kept us from reading it. It may contain secrets: never quote
- * it.
- */
+/** A configuration file: its fields, or the problems that kept us from reading it. It may contain secrets: never quote it. */
 export type SettingsFile = { path: string; fields: Readonly<Record<string, unknown>>; problems: Problem[] }
 
 /** Reads a provider's configuration file, which contains a JSON object. */

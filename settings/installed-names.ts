@@ -10,9 +10,7 @@ export const names = {
   authoritySecret: 'eip-admission-ca',
   /** Contains the secret segment of the webhooks' paths. Only the API server knows it. */
   webhookSecret: 'eip-admission-webhook',
-  /**
-   * The API server calls webhooks in the order of these names. `zz` comes last, so that we see everyone else's changes.
-   */
+  /** The API server calls webhooks in the order of these names. `zz` comes last, so that we see everyone else's changes. */
   mutatingConfiguration: 'zz-eip-admission',
   validatingConfiguration: 'zz-eip-admission',
   /** Contains the BGP peers of the nodes, with their passwords. */

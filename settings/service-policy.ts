@@ -27,10 +27,7 @@ export type Policy = ValuePolicy & {
   requestAnnotations: RequestAnnotations
   /** The families of the addresses that the provider has for Services. */
   families: readonly IpFamily[]
-  /**
-   * Whether a Service can have an address of each family: the provider has both, and the announcing software shows
-   * both.
-   */
+  /** Whether a Service can have an address of each family: the provider has both, and the announcing software shows both. */
   isDualStack: boolean
   /** Whether the announcing software refuses an address of a family that the Service lacks. */
   matchesFamilies: boolean

@@ -10,9 +10,7 @@ export type Format<T> = {
   /** The placeholder in a help text: `--metro <code>`. */
   placeholder: string
   read: (text: string) => Reading<T>
-  /**
-   * A pattern that every valid text matches, as a regular expression without flags. The chart checks values with it.
-   */
+  /** A pattern that every valid text matches, as a regular expression without flags. The chart checks values with it. */
   pattern?: string
   /** The range of a number, for the same check. */
   range?: { from: number; to: number }

@@ -5,9 +5,7 @@ export type WebhookIdentity = {
   kind: 'mutating' | 'validating'
   operations: ('CREATE' | 'UPDATE' | 'DELETE')[]
   resource: 'services' | 'services/status' | 'configmaps'
-  /**
-   * Limits the webhook to objects with this label in our own namespace. Without it: Services in every other namespace.
-   */
+  /** Limits the webhook to objects with this label in our own namespace. Without it: Services in every other namespace. */
   label?: string
 }
 

@@ -31,10 +31,7 @@ export type OwnUser = {
    * the webhooks must review. Then a request is ours only if it has our controllers' field manager, too.
    */
   isSelf: IsSelf
-  /**
-   * Asks the API server who we are, once at first and then every minute until the signal aborts. Resolves after the
-   * first answer.
-   */
+  /** Asks the API server who we are, at once and then every minute until the abort. Resolves after the first answer. */
   start(signal: AbortSignal): Promise<void>
 }
 

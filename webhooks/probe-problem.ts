@@ -14,10 +14,7 @@ const kinds = {
   validating: `ValidatingWebhookConfiguration ${names.validatingConfiguration}`,
 }
 
-/**
- * Why the API server cannot call one of our webhooks the way it calls the probe's; undefined if the configurations are
- * complete.
- */
+/** Why the API server cannot call one of our webhooks like the probe's; undefined if the configurations are complete. */
 export function configurationProblem(found: Configurations, identities: WebhookIdentity[]): string | undefined {
   const entryOf = ({ kind, name }: WebhookIdentity) => found[kind]?.webhooks?.find((webhook) => webhook.name === name)
   const ofProbe = entryOf(answerProbe)?.clientConfig

@@ -57,10 +57,7 @@ export const reviewSchema = {
 /** Reviews of Services nest about a dozen levels, mostly in managedFields. */
 const deepest = 100
 
-/**
- * The limit for objects and lists. A Service of 3 MiB, the largest that the API server accepts, could have that many
- * ports.
- */
+/** The limit for objects and lists. A Service of 3 MiB, the largest that the API server accepts, could have that many ports. */
 const mostParts = 200_000
 
 const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket] = [34, 92, 123, 125, 91, 93]

@@ -267,9 +267,7 @@ const alphabet = 'bcdfghjklmnpqrstvwxz2456789'
 const suffixLength = 5
 const maxLength = 63
 
-/**
- * The name of a Service with generateName. We choose it at admission, because the Service's record is named after it.
- */
+/** The name of a Service with generateName. We choose it at admission, because the Service's record is named after it. */
 function generateName(prefix: string): string {
   const suffix = Array.from({ length: suffixLength }, () => alphabet[randomInt(alphabet.length)]).join('')
   return prefix.slice(0, maxLength - suffixLength) + suffix

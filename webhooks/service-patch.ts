@@ -23,9 +23,7 @@ export function servicePatch(service: Service, change: ServiceChange): Operation
   return jsonPatch.compare(service, changedService(service, change)) as Operation[]
 }
 
-/**
- * A copy with the change. The request's object is never modified: compared with itself, it would yield an empty patch.
- */
+/** A copy with the change. The request's object is never modified: compared with itself, it would yield an empty patch. */
 function changedService(service: Service, change: ServiceChange): object {
   const { metadata, spec } = service
   const { name = metadata.name, finalizer, annotations = {} } = change

@@ -82,10 +82,7 @@ function validating(
   }
 }
 
-/**
- * Warns of annotations for other providers that a review adds or changes. Nothing reads them on a Service that we
- * serve.
- */
+/** Warns of annotations for other providers that a review adds or changes. Nothing reads them on a Service that we serve. */
 function ineffectiveText({ service, old, wanted }: Reviewed, { annotations }: Policy): string | undefined {
   if (!['own', 'reserve', 'named', 'managed'].includes(wanted.kind)) return undefined
   const before = old?.metadata.annotations ?? {}

@@ -6,7 +6,7 @@ import { refusal } from './errors.ts'
 import type { Address } from './parse-address.ts'
 import { type Project, findAddress } from './project.ts'
 
-/** The machines that the addresses of a project are assigned to. */
+/** Reads and changes which machines the addresses of a project are assigned to. */
 export function assignmentsOf(project: Project): Assignments {
   return {
     async assignedAddresses(tag, signal) {
@@ -23,14 +23,14 @@ export function assignmentsOf(project: Project): Assignments {
     async unassign(movable, options) {
       const { id } = movable
       const found = await findAddress(project, { id, lane: 'move' }, options.signal)
-      // The id of no server. Without the field nothing changes.
+      // No server has this id. A PUT without the field would change nothing.
       if (found?.server !== undefined && isStill(shown(found), movable))
         await target(project, { id, machine: '0' }, options)
     },
   }
 }
 
-/** The key and the value of a tag that is written as one text; the first `=` ends the key. */
+/** The key and the value of a tag written as a single text; the first `=` ends the key. */
 function partsOf(tag: string): [key: string, value: string] {
   const [key = '', ...rest] = tag.split('=')
   return [key, rest.join('=')]
@@ -47,13 +47,13 @@ function shown({ reservation: { id, address, marks }, server, tags }: Address): 
   }
 }
 
-/** The ways in which a setting names a tag: a tag without a value also by its key alone. */
+/** The texts by which a setting may name a tag: a tag without a value also by its key alone. */
 function namesOf(key: string, value: unknown): string[] {
   if (typeof value !== 'string') return []
   return value === '' ? [key, `${key}=`] : [`${key}=${value}`]
 }
 
-/** A single PUT moves the address: it needs no unassignment before, and fields that it does not contain stay. */
+/** A single PUT moves the address: no unassignment is needed first, and omitted fields stay unchanged. */
 async function move(
   project: Project,
   movable: Parameters<Assignments['move']>[0],

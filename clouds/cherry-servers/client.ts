@@ -11,8 +11,8 @@ import type { Machine, Machines } from '../ports/machines.ts'
 import { parsePower, parseServer } from './parse-server.ts'
 
 /**
- * The cloud may refuse more than four calls in a second. We begin two calls every 650 ms: the fifth begins 300 ms after that
- * second, as calls may overtake each other on their way.
+ * The API may refuse more than four calls per second. We begin two calls every 650 ms, so the fifth begins 300 ms after
+ * that second: calls may overtake each other in transit.
  */
 const usualRate = { calls: 2, perMs: 650 }
 
@@ -66,7 +66,10 @@ async function findMachine(project: Project, id: string, signal: AbortSignal): P
   return { ...machine, state: parsePower(found) ?? 'on' }
 }
 
-/** A key that lost its rights in the project may get 404 for everything: only if it still reads the list is the machine gone. */
+/**
+ * A key without rights in the project may get 404 for everything: the machine is gone only if the key still reads the
+ * list.
+ */
 async function confirmGone({ http, id }: Project, signal: AbortSignal): Promise<undefined> {
   const path = ['projects', id, 'servers']
   const call: VendorCall = { name: 'machines', method: 'GET', path, query: { limit: 1 }, hints: projectHints }

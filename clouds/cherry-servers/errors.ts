@@ -7,17 +7,17 @@ export const vendor = 'Cherry Servers'
 
 export const { refusal, requireSameId, unreadableError } = vendorErrors(vendor)
 
-/** The API's text of a refusal. It writes `message`; older clients know the other fields too. */
+/** The API's text of a refusal. It sends `message`; older clients also know the other fields. */
 export function errorText(body: unknown): string | undefined {
   const { message, error, errors } = fieldsOf(body)
   const texts = itemsOf(errors)?.flatMap((one) => textOf(one) ?? []) ?? []
   return textOf(message) ?? textOf(error) ?? textOf(texts.join('; '))
 }
 
-/** The fault of a refusal. The API answers 400 to everything that cannot be done, with a reason only as undocumented text. */
+/** The fault of a refusal. The API answers 400 to every impossible request, and gives the reason only as undocumented text. */
 export function faultOf({ name, status, text }: Refusal): Fault | undefined {
   if (status !== 400) return undefined
-  // A DELETE can only come at the wrong time: the address is in use.
+  // A DELETE can only be premature: the address is in use.
   if (name === 'release') return 'conflict'
   const isQuota = /quota|limit|exceed|maximum|insufficient|not enough|no available/i.test(text ?? '')
   return name === 'reserve' && isQuota ? 'quota' : 'invalid'

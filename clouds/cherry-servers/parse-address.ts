@@ -4,15 +4,15 @@ import { type Fields, fieldsOf, textOf, idOf } from '../http/loose-json.ts'
 
 /** The parts of a floating IP that we need: if it points to a server, the response contains the server's passwords. */
 export type Address = {
-  /** The cloud does not return when it was created. */
+  /** The API does not return the time of creation. */
   reservation: Omit<Reservation, 'createdAt'>
-  /** As the cloud returned them: people's tags must be written back unchanged. */
+  /** As the API returned them: people's tags must be written back unchanged. */
   tags: Fields
-  /** The id of the server that its traffic goes to, also through the server's own address. */
+  /** The id of the server that gets its traffic, directly or through the server's own address. */
   server: string | undefined
 }
 
-/** The floating IP in a response; undefined if it is something else. */
+/** The floating IP in a response; undefined if the response has something else. */
 export function parseAddress(body: unknown): Address | undefined {
   const item = fieldsOf(body)
   const reservation = item.type === 'floating-ip' ? parseReservation(item) : undefined
@@ -48,7 +48,7 @@ function marksOf(tags: Fields): Marks {
   return Object.fromEntries(pairs) as Marks
 }
 
-/** An address that points nowhere has no such field, or null, or the id 0. */
+/** An address that points nowhere lacks the field, or has null or the id 0. */
 function holderOf({ targeted_to, routed_to }: Fields): string | undefined {
   const server = idOf(fieldsOf(targeted_to).id)
   if (server !== undefined) return `server ${server}`
@@ -57,9 +57,7 @@ function holderOf({ targeted_to, routed_to }: Fields): string | undefined {
   return address === undefined ? undefined : `address ${textOf(route.address) ?? address}`
 }
 
-/**
- * The API sets both fields of an address that points to a server; if it is routed to a subnet, perhaps only the route.
- */
+/** If an address points to a server, the API sets both fields. If it is routed to a subnet, perhaps only the route. */
 function serverOf({ targeted_to, routed_to }: Fields): string | undefined {
   const route = fieldsOf(routed_to)
   const servers = [targeted_to, route.targeted_to, route.assigned_to]

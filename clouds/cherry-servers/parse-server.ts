@@ -7,9 +7,9 @@ import type { SeenSessions } from '../ports/peering.ts'
 export type Server = {
   machine: Machine
   bgp: {
-    /** Undefined if the response does not say it: a list may leave BGP out. */
+    /** Undefined if the response lacks it, because a list may leave BGP out. */
     isOn: boolean | undefined
-    /** The AS number of its project, as soon as that has one. */
+    /** The AS number of its project, once the project has one. */
     localAsn: number | undefined
     peerAsn: number | undefined
     peerAddresses: string[] | undefined
@@ -24,7 +24,7 @@ export function parseServer(body: unknown): Server | undefined {
   return id === undefined ? undefined : { machine: machineOf(server, id), bgp: bgpOf(server) }
 }
 
-/** Whether a server has power; undefined if the response does not contain it. */
+/** Whether a server has power; undefined if the response does not say. */
 export function parsePower(body: unknown): Machine['state'] | undefined {
   const { power } = fieldsOf(body)
   if (power === undefined || power === null) return undefined
@@ -49,9 +49,8 @@ function machineOf(server: Fields, id: string): Machine {
 }
 
 /**
- * A server without power is `active` like all others: only a request for its power shows the difference. A server
- * between two states, or in an unknown state, does not count as off. Pods of a machine that is off may be moved to
- * others.
+ * A server without power is `active` like any other: only a request for its power shows the difference. A server in
+ * transition, or in an unknown state, does not count as off: Pods of a machine that is off may move to others.
  */
 function stateOf({ state, status }: Fields): Machine['state'] {
   if (state === 'active') return status === 'deploying' ? 'changing' : 'unknown'
@@ -71,13 +70,13 @@ function machineAddressOf(item: Fields): MachineAddress | undefined {
   return address === undefined || kind === undefined ? undefined : { address, ...kind }
 }
 
-/** The network of an address; the API writes `10.179.192.0/24`. */
+/** The network of an address, which the API writes as `10.179.192.0/24`. */
 function networkOf({ cidr }: Fields): string | undefined {
   const [, network = '', length] = /^([^/]+)\/(\d{1,2})$/.exec(textOf(cidr) ?? '') ?? []
   return formatIpv4Network(network, Number(length))
 }
 
-/** BGP of a server: the peers are the region's, the AS number is the project's. */
+/** The BGP of a server: the peers are the region's, and the AS number is the project's. */
 function bgpOf({ bgp, project, region }: Fields): Server['bgp'] {
   const { hosts, asn } = fieldsOf(fieldsOf(region).bgp)
   const { enabled } = fieldsOf(bgp)
@@ -90,7 +89,7 @@ function bgpOf({ bgp, project, region }: Fields): Server['bgp'] {
   }
 }
 
-/** The number of routers, and how many of them have a session with the server. Without both numbers nothing is known. */
+/** How many routers there are, and how many of them have a session with the server. Without both numbers, nothing is known. */
 function seenOf({ routers, connected, updated }: Fields): SeenSessions {
   const isKnown = Number.isInteger(routers) && Number.isInteger(connected)
   const [all, up] = isKnown ? [Number(routers), Number(connected)] : [0, 0]

@@ -5,7 +5,7 @@ import { refusal, unreadableError } from './errors.ts'
 import { parseServer, type Server } from './parse-server.ts'
 import { type Project, projectHints } from './project.ts'
 
-/** BGP of a project and of its machines. The cloud chooses the AS number, and there are no passwords. */
+/** BGP of a project and of its machines. The provider chooses the AS number, and there are no passwords. */
 export function peeringOf(project: Project): Peering {
   return {
     project: (signal) => findPeering(project, signal),
@@ -18,7 +18,7 @@ export function peeringOf(project: Project): Peering {
   }
 }
 
-/** The AS number exists only some time after BGP is on for the first machine. */
+/** The AS number exists only some time after BGP was enabled on the first machine. */
 async function findPeering({ http, id }: Project, signal: AbortSignal): Promise<ProjectPeering | undefined> {
   const path = ['projects', id]
   const { body } = await http.call({ name: 'peering', method: 'GET', path, hints: projectHints }, signal)
@@ -27,7 +27,7 @@ async function findPeering({ http, id }: Project, signal: AbortSignal): Promise<
   return enabled ? { asn: asnOf(local_asn), password: undefined } : undefined
 }
 
-/** A PUT changes the fields that it contains and no others: a tool that sends more may turn BGP off again. */
+/** A PUT changes only the fields that it contains: a tool that sends more may disable BGP again. */
 async function enable({ http, id }: Project, signal: AbortSignal): Promise<void> {
   const path = ['projects', id]
   const body = { bgp: true }
@@ -44,7 +44,7 @@ async function enableOn({ http, id, servers }: Project, machine: string, signal:
   }
 }
 
-/** Servers are read in turn where the list does not say it: others read too, and the cloud permits few calls. */
+/** If the list does not say it, servers are read one after another: others read too, and few calls are allowed. */
 async function serversWithBgp(project: Project, signal: AbortSignal): Promise<Server[]> {
   const found: Server[] = []
   for (const listed of await project.servers.fresh(signal)) {
@@ -54,7 +54,7 @@ async function serversWithBgp(project: Project, signal: AbortSignal): Promise<Se
   return found
 }
 
-/** A server whose BGP is known, if the cloud shows it at all; undefined if the server went since it was listed. */
+/** A server with its BGP, if the API shows it; undefined if the server was deleted after the list. */
 async function withBgp({ http }: Project, listed: Server, signal: AbortSignal): Promise<Server | undefined> {
   if (listed.bgp.isOn !== undefined) return listed
   const path = ['servers', listed.machine.id]
@@ -75,7 +75,7 @@ async function listPeers(project: Project, machine: string, signal: AbortSignal)
   return peers
 }
 
-/** All nodes need their machine at the same time, and one list contains them all. */
+/** All nodes need their machine at the same time, and a single list contains them all. */
 async function findServer(project: Project, id: string, signal: AbortSignal): Promise<Server> {
   const isIt = ({ machine }: Server) => machine.id === id
   const found = (await project.servers.recent(signal)).find(isIt) ?? (await project.servers.fresh(signal)).find(isIt)
@@ -83,7 +83,10 @@ async function findServer(project: Project, id: string, signal: AbortSignal): Pr
   throw refusal(`there is no server ${id} in project ${project.id}; check that the machine exists`, 'invalid')
 }
 
-/** Undefined if the response lacks a part. The routers are in another network than the server, so sessions are multi-hop. */
+/**
+ * Undefined if the response lacks a part. The routers are in another network than the server, so sessions are
+ * multi-hop.
+ */
 function peersOf({ machine, bgp: { peerAsn, peerAddresses } }: Server, localAsn: number): Peer[] | undefined {
   const own = machine.addresses.find(({ address, isPublic, isElastic }) => isPublic && !isElastic && isIPv4(address))
   if (peerAsn === undefined || peerAddresses === undefined || own === undefined) return undefined

@@ -9,18 +9,18 @@ import { type Address, parseAddress, kindOf } from './parse-address.ts'
 import { parseServer, type Server } from './parse-server.ts'
 import type { Lane } from '../http/lanes.ts'
 
-/** A project, its HTTP client and its lists. The cloud permits four calls a second, so callers share every list. */
+/** A project, its HTTP client and its lists. Only four calls per second are allowed, so callers share every list. */
 export type Project = { http: VendorHttp; id: string; servers: SharedRead<Server[]>; addresses: SharedRead<Address[]> }
 
-/** The advice when the cloud refuses a call about the project itself. */
+/** The advice when the provider refuses a call about the project itself. */
 export const projectHints = { invalid: 'check the project id' }
 
-/** For a list that the cloud does not return at once. */
+/** For a list that the API does not return at once. */
 const pageSize = 100
 
 type List<T> = Pick<VendorCall, 'name' | 'path'> & Pick<Pages<T>, 'keep'>
 
-/** A project; nothing has been read yet. */
+/** A project of which nothing has been read yet. */
 export function projectAt(http: VendorHttp, id: string): Project {
   const listed = <T>({ name, of }: { name: string; of: string }, parse: (item: Fields) => T | undefined) => {
     const list = { name, path: ['projects', id, of], keep: parse }
@@ -36,8 +36,8 @@ export function projectAt(http: VendorHttp, id: string): Project {
 }
 
 /**
- * Every item of a list of the API. The first call sends no limit, as the vendor's own clients do: its answer is the whole
- * list. It is unknown what the length counts where a limit is sent, or what a filter leaves out. Further pages are
+ * Every item of a list of the API. Like the vendor's own clients, the first call sends no limit: its answer is the
+ * whole list. It is not known what the length counts if a limit is sent, or what a filter leaves out. Further pages are
  * selected by offset.
  */
 function readList<T>(http: VendorHttp, { name, path, keep }: List<T>, signal: AbortSignal): Promise<T[]> {
@@ -50,7 +50,7 @@ function readList<T>(http: VendorHttp, { name, path, keep }: List<T>, signal: Ab
     const items = itemsOf(body)?.map(fieldsOf)
     if (!items) throw incompleteError(pages, `the response at offset ${offset} is not a list`)
     const length = totalOf(headers)
-    // After other pages, a length that is no more than this page's counts only this page.
+    // After other pages, a length that does not exceed this page's counts only this page.
     const total = offset > 0 && length !== undefined && length <= items.length ? whole : length
     if (offset === 0) whole = total
     const isFull = offset > 0 && items.length === pageSize
@@ -74,7 +74,7 @@ export async function findAddress(
   const call: VendorCall = { name: 'reservation', method: 'GET', lane, path: ['ips', id], accept: [403, 404] }
   const { status, body } = await project.http.call(call, signal)
   if (status === 404) return undefined
-  // 403 means a deleted address or a key without the right: the list tells them apart.
+  // 403 means a deleted address or a key without the right. The list tells which.
   if (status === 403) return findListed(project, id, signal)
   const address = parseAddress(body)
   if (!address) throw refusal(`${id} is ${kindOf(body)}, not a floating IP`, 'invalid')
@@ -82,7 +82,7 @@ export async function findAddress(
   return address
 }
 
-/** The same, from the list. */
+/** The same, looked up in the list. */
 export async function findListed(project: Project, id: string, signal: AbortSignal): Promise<Address | undefined> {
   return (await project.addresses.fresh(signal)).find(({ reservation }) => reservation.id === id)
 }

@@ -9,7 +9,7 @@ export const cherryServersDialect = withProvider(dialect, (settings, { tuning })
   return {
     client: cherryServers({ apiKey, projectId, baseUrl, ...tuning }),
     providerIds: { scheme: 'cherryservers', older: [], id: /^[1-9][0-9]*$/ },
-    // The cloud chooses the ASN, and its routers use no password.
+    // The provider chooses the ASN, and its routers use no password.
     bgp: { selector: settings.bgpNodeSelector },
     project: { id: projectId, setting: placesText(dialect.rows.projectId) },
     controlPlane: { tag: fipTag, port: apiServerPort, byHostAddress: fipHealthCheckUseHostIp },

@@ -33,7 +33,7 @@ export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
       const found = await findAddress(project, { id }, signal)
       if (!found || !hasMarks(found.reservation.marks, before)) return
       if (Object.entries(marks).every(([key, value]) => found.tags[key] === value)) return
-      // A tag to remove is undefined, so it is not in the JSON.
+      // JSON leaves out undefined, which removes the tag.
       const body = { tags: { ...found.tags, ...marks } }
       await project.http.call({ name: 'mark', method: 'PUT', path: ['ips', id], body, accept: [404] }, signal)
     },
@@ -42,7 +42,7 @@ export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
   }
 }
 
-/** Reserves an address. If the cloud refuses the region, its text may be another or an old name. */
+/** Reserves an address. If the provider refuses the region, its text may be another or an old name for one. */
 async function reserve(
   project: Project,
   request: ReservationRequest,
@@ -82,7 +82,7 @@ async function order(
   return reservation
 }
 
-/** Reads before it deletes: `/ips` holds servers' own addresses too, and deleting one in use is not documented. */
+/** Reads before it deletes: `/ips` includes servers' own addresses, and deleting an address in use is not documented. */
 async function release(project: Project, { id, marks }: Marked, signal: AbortSignal): Promise<void> {
   const found = await findAddress(project, { id }, signal)
   if (!found || !hasMarks(found.reservation.marks, marks)) return
@@ -94,15 +94,15 @@ async function release(project: Project, { id, marks }: Marked, signal: AbortSig
   await unlessGone(deletion, async () => (await findListed(project, id, signal)) !== undefined)
 }
 
-/** When we saw things first, as the cloud does not return when they were created: they are at least that old. */
+/** When we first saw things, because the API does not return when they were created: they are at least that old. */
 export type FirstSeen = {
-  /** When this was seen first: now, if it never was. */
+  /** When this was first seen: now, if never before. */
   of(id: string): string
   /** Forgets everything except these, which are all that exist. */
   keepOnly(ids: Iterable<string>): void
 }
 
-/** An empty memory. */
+/** Makes an empty memory. */
 export function firstSeen(now: () => Date = () => new Date()): FirstSeen {
   const times = new Map<string, string>()
   return {
@@ -153,12 +153,12 @@ function parseLocation(region: Fields, all: Fields[]): Location {
   }
 }
 
-/** The texts that people write for a region. The code of a country with two regions names neither. */
+/** The texts by which people name a region. The code of a country with two regions names neither. */
 function wordsOf({ id, slug, name, region_iso_2 }: Fields): string[] {
   return [idOf(id), textOf(slug), textOf(name), textOf(region_iso_2)].filter((word) => word !== undefined)
 }
 
-/** The region that a text names; capitals do not count. */
+/** The region that a text names, ignoring case. */
 export function locationBy(word: string, locations: Location[]): Location | undefined {
   const wanted = word.trim().toLowerCase()
   return locations.find(({ code, aliases = [], formerNames = [] }) =>

@@ -15,7 +15,7 @@ import {
   projectId,
 } from '../dialect/shared-settings.ts'
 
-/** The annotation into which the predecessor writes an address that no software announces. */
+/** The annotation to which the predecessor writes an address that no software announces. */
 const ipAnnotation: Annotation = {
   name: 'cherryservers.com/loadBalancerIPs',
   on: 'Service',
@@ -99,7 +99,7 @@ export const cherryServers = defineDialect({
   ],
   names: {
     marks: { usage: 'cloud-provider-cherry-auto', separator: '/' },
-    // The predecessor copied these two names from Equinix Metal's program, and its clusters have objects with them.
+    // The predecessor copied these two names from Equinix Metal's program, so its clusters have objects with them.
     announcerMarks: {
       label: { name: 'cloud-provider', value: 'equinix-metal' },
       advertisement: 'equinix-metal-bgp-adv',

@@ -16,7 +16,7 @@ type AnnotationSource = { rows: SettingsTable; annotations: readonly Annotation[
 /** The Service annotations of a dialect, under the names that its settings give them. */
 export function serviceAnnotationNames({ rows, annotations }: AnnotationSource, values: object): string[] {
   const names = new Map<string, unknown>(Object.entries(values))
-  // The default name of a renamed annotation has no effect any more, but is no mistake: Services may still carry it.
+  // The default name of a renamed annotation has no effect, but is no mistake: Services may still have it.
   const named = Object.entries(rows)
     .filter(([, row]) => row.annotation?.on === 'Service')
     .flatMap(([setting, row]) => [String(names.get(setting)), ...('default' in row ? [row.default] : [])])
@@ -25,7 +25,7 @@ export function serviceAnnotationNames({ rows, annotations }: AnnotationSource, 
 
 type PeerFact = keyof AnnotationScheme['names']
 
-/** An annotation about the BGP peers of a node. `words` are those of the flag and the variable that name it. */
+/** An annotation about the BGP peers of a node. `words` are used in the flag and the variable that name it. */
 type NodeAnnotation = { fact: PeerFact; words: string; field: string; title: string; annotation: NamedBySetting }
 
 type Names = [fact: PeerFact, words: string, field: string, title: string]
@@ -74,7 +74,7 @@ const nodeAnnotations = {
   ),
 }
 
-/** The setting that names an annotation about the BGP peers of a node. Each dialect has a default of its own. */
+/** The setting that names an annotation about the BGP peers of a node. Each dialect has its own default. */
 export function nodeAnnotationName(envPrefix: string, of: keyof typeof nodeAnnotations, name: string) {
   const { words, field, title, annotation: about } = nodeAnnotations[of]
   const flag: Flag = `--annotation-${words}`
@@ -90,7 +90,7 @@ export function nodeAnnotationName(envPrefix: string, of: keyof typeof nodeAnnot
   }
 }
 
-/** The settings that name the annotations which a node has for each of its peers. */
+/** The settings that name a node's annotations for each of its peers. */
 export function peerAnnotationNames(envPrefix: string, domain: string) {
   const named = (of: keyof typeof nodeAnnotations, end: string) =>
     nodeAnnotationName(envPrefix, of, `${domain}/bgp-peers-{{n}}-${end}`)
@@ -102,7 +102,7 @@ export function peerAnnotationNames(envPrefix: string, domain: string) {
   }
 }
 
-/** The names that the settings of a dialect give to the facts about a peer. */
+/** The names that a dialect's settings give to the facts about a peer. */
 export function peerFactNames(rows: SettingsTable, values: object): AnnotationScheme['names'] {
   const facts = new Map<unknown, PeerFact>(Object.values(nodeAnnotations).map((one) => [one.annotation, one.fact]))
   const names = new Map<string, unknown>(Object.entries(values))

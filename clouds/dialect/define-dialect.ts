@@ -10,24 +10,24 @@ import type { Exchange } from '../ports/cloud.ts'
 import type { ProxyEnvironment } from '../http/send.ts'
 import type { Log } from '../../kube/log.ts'
 
-/** A program that a dialect replaces, as its own manifests and charts install it. */
+/** A program that a dialect replaces, as installed by its own manifests and charts. */
 export type DialectPredecessor = {
   id: string
   /** Its name for people. */
   title: string
-  /** The end of its image's name, under whatever registry. */
+  /** The end of its image's name, under any registry. */
   image: string
-  /** Its name on a command line, under whatever path. */
+  /** Its name on a command line, under any path. */
   binary: string
-  /** The major versions that we know. A tag without a number, such as `main`, says none. */
+  /** The major versions that we know. A tag without a number, such as `main`, names none. */
   versions: readonly number[]
-  /** The first release with a service controller, which puts a finalizer on Services; absent if none has one. */
+  /** The first release with a service controller, which adds a finalizer to Services; absent if no release has one. */
   finalizesSince?: string
-  /** Settings that older releases read by another name. */
+  /** Settings that older releases read under another name. */
   formerSettings?: readonly FormerSetting[]
-  /** Its workload in its manifests. A chart gives it the name of the release. */
+  /** Its workload in its manifests. A chart names the workload after the release. */
   workload: { namespace: string; name: string }
-  /** The Secret of its manifests with its settings, and the key in it. A chart gives the Secret another name. */
+  /** The Secret for its settings in its manifests, with the key. A chart gives the Secret another name. */
   secret: { namespace: string; name: string; key: string }
 }
 
@@ -39,8 +39,8 @@ export function isImageOf({ image }: Pick<DialectPredecessor, 'image'>, seen: st
 }
 
 /**
- * The first program that one of these containers runs: by its image, or else by its command line or the name of its workload.
- * Companies build the same program under other image names.
+ * The first program that one of these containers runs: by its image, or else by its command line or the name of its
+ * workload. Companies build the same program under other image names.
  */
 export function programIn<P extends Named, C extends SeenContainer>(
   programs: readonly P[],
@@ -52,7 +52,7 @@ export function programIn<P extends Named, C extends SeenContainer>(
   const isWorkload = ({ workload }: P) => at?.namespace === workload.namespace && at.name === workload.name
   const ways: ((container: C) => P | undefined)[] = [
     ({ image = '' }) => programs.find((one) => isImageOf(one, image)),
-    // A fork has the same names, and stands before the program itself.
+    // A fork has the same names, and comes before the original in the list.
     (container) => programs.findLast((one) => isBinary(one, container)),
     (container) => (container === containers[0] ? programs.findLast(isWorkload) : undefined),
   ]
@@ -64,7 +64,7 @@ export function programIn<P extends Named, C extends SeenContainer>(
   return undefined
 }
 
-/** A setting by a name that only releases before `until` read. */
+/** A setting under a name that only releases before `until` read. */
 export type FormerSetting = {
   until: string
   env?: string
@@ -72,50 +72,50 @@ export type FormerSetting = {
 } & (
   | {
       flag: Flag
-      /** The value as `flag` has it; absent if that is the same. */
+      /** Translates the value for `flag`; absent if it stays the same. */
       translate?: (value: string) => string
     }
   | {
-      /** The reason why it has no effect any more. */
+      /** Why it no longer has an effect. */
       noEffect: string
     }
 )
 
-/** The settings of a dialect. Commands ask for the two that each has; the others are known only in its folder. */
+/** The settings of a dialect. Commands need the two that every dialect has; the others are known only in its folder. */
 type DialectRows = SettingsTable & {
   apiKey: Setting<Secret>
   loadBalancer: Setting<LoadBalancer>
 }
 
-/** A vendor's facts about a cloud in one dialect, besides its client. */
+/** The facts about a vendor's cloud in one dialect, without its client. */
 export type DialectFacts = {
   name: string
   title: string
-  /** The values of --cloud-provider that select it; manifests of its predecessor have the first. */
+  /** The values of --cloud-provider that select it; its predecessor's manifests use the first. */
   providers: readonly string[]
-  /** How the names of its variables in the environment begin. */
+  /** The prefix of its environment variables. */
   envPrefix: string
-  /** The programs that had its settings before. One image may fit several: the first counts. */
+  /** The programs whose settings it reads. If an image matches several, the first wins. */
   predecessors: readonly DialectPredecessor[]
-  /** The names by which the dialect and its predecessors recognize what they wrote. */
+  /** The names by which the dialect and its predecessors recognize their own objects. */
   names: Pick<CloudProvider, 'marks' | 'announcerMarks'> & { controlPlaneService: string }
   rows: DialectRows
   /** Annotations whose names no setting can change. */
   annotations: readonly Annotation[]
-  /** An annotation of a Service with this prefix that we do not know is a mistake of the user. */
+  /** Any unknown annotation with this prefix on a Service is a mistake of the user. */
   annotationPrefix?: string
-  /** The note of the reference on the load balancer setting in this dialect, in Markdown. */
+  /** The reference's note on the load balancer setting in this dialect, in Markdown. */
   loadBalancerNote?: string
-  /** The cloud's managed load balancers: the values of that setting, and how a Service shows its balancer. */
+  /** The provider's managed load balancers: the values of that setting, and how a Service shows its balancer. */
   managed?: { schemes: Readonly<Record<string, LoadBalancerScheme>>; annotations: BalancerAnnotations }
 }
 
-/** A cloud in one dialect: everything about it that settings, commands and manifests ask for. */
+/** A cloud in one dialect: everything that settings, commands and manifests need of it. */
 export type Dialect = DialectFacts & {
-  /** The rows and the common settings that they do not replace. */
+  /** The rows, and the common settings that they do not replace. */
   table: SettingsTable
   read(sources: Sources): Resolution<CloudSettings>
-  /** Makes the client and its policy. It calls the cloud only where a location is missing. */
+  /** Makes the client and its policy. It calls the provider only if a location is missing. */
   makeProvider(settings: CloudValues, tools: CloudTools): CloudProvider | Promise<CloudProvider>
 }
 
@@ -148,7 +148,7 @@ export function ownNames(domain: string): DialectFacts['names'] {
   }
 }
 
-/** Makes the settings of a dialect: its rows are added to the common settings and may replace some of them. */
+/** Makes the settings of a dialect: the common settings, extended and partly replaced by its rows. */
 export function defineDialect<const Rows extends DialectRows>(facts: DialectFacts & { rows: Rows }) {
   const table: Omit<typeof common, keyof Rows> & Rows = { ...common, ...facts.rows }
   return { ...facts, table }

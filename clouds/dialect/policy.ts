@@ -12,7 +12,7 @@ export type DialectPolicy = {
   families?: readonly IpFamily[]
   /** The annotation by which a user excludes a Service. */
   managedAnnotation?: string
-  /** Present where the cloud's managed load balancers serve Services. */
+  /** Present if the provider's managed load balancers serve Services. */
   managed?: ManagedPolicy | undefined
   /** Settings that name a location for the whole cluster, the strongest first. */
   locationSettings: LocationSource[]
@@ -20,16 +20,16 @@ export type DialectPolicy = {
   locationAnnotations?: LocationSource[]
 }
 
-/** The names of a dialect by which Services configure anything. */
+/** The names by which Services configure things in a dialect. */
 type DialectNames = {
   controlPlaneService: string
   /** The Service annotations of the dialect. */
   annotations: string[]
-  /** The prefix of the dialect's annotations; an unknown annotation that has it is a mistake of the user. */
+  /** The prefix of the dialect's annotations. An unknown annotation with it is a mistake of the user. */
   annotationPrefix: string | undefined
 }
 
-/** The prefixes of annotations by which Services configure load balancers of providers. */
+/** The prefixes of annotations that configure load balancers of other providers. */
 const providerPrefixes = [
   'service.beta.kubernetes.io/',
   'cloud.google.com/',
@@ -66,7 +66,7 @@ export function makePolicy(settings: Settings, dialect: DialectPolicy, names: Di
     families,
     isDualStack: families.length > 1 && (software?.announcesBoth?.(loadBalancer) ?? false),
     matchesFamilies: software?.matchesFamilies ?? false,
-    // The predecessors' code contradicted their READMEs: there the Service won, and the weaker source came first.
+    // The predecessors' code contradicted their READMEs: in the code the Service won, and the weaker source came first.
     locationSources: settings.serviceLocationWins
       ? [...locationAnnotations.toReversed(), ...locationSettings.toReversed()]
       : [...locationSettings, ...locationAnnotations],

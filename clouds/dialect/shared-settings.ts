@@ -5,9 +5,9 @@ import { labelSelector } from '../../settings/label-selector.ts'
 import type { Flag, Format } from '../../settings/setting.ts'
 import { oneOf } from '../../lib/text.ts'
 
-// Settings that vendors share. Each vendor has names of its own for their sources.
+// Settings that vendors share. Each vendor has its own names for their sources.
 
-/** The token for the vendor's API. A changed one is taken up while the process runs. */
+/** The token for the vendor's API. The process reloads a changed one while it runs. */
 export function apiKey(envPrefix: string, sentence: string) {
   return {
     title: 'API key',
@@ -45,7 +45,7 @@ export function baseUrl(value: string) {
   } as const
 }
 
-/** The load balancer: it brings traffic to the nodes. */
+/** The load balancer, which brings traffic to the nodes. */
 export function loadBalancerChoice(env: string, dialect: LoadBalancerDialect) {
   return {
     title: 'load balancer',
@@ -58,7 +58,7 @@ export function loadBalancerChoice(env: string, dialect: LoadBalancerDialect) {
   } as const
 }
 
-/** The tag of the control-plane address. `address` is the vendor's short word for an address, `of` what has the tag. */
+/** The tag of the control-plane address. `address` is the vendor's short word for an address, `of` what carries the tag. */
 export function controlPlaneTag(
   envPrefix: string,
   { address, placeholder, of }: { address: 'eip' | 'fip'; placeholder: string; of: string },
@@ -90,7 +90,7 @@ export function apiServerPort(envPrefix: string) {
   } as const
 }
 
-/** Where API servers are probed. `address` is the vendor's short word for an address. */
+/** The addresses at which API servers are probed. `address` is the vendor's short word for an address. */
 export function healthCheckUseHostIp(envPrefix: string, address: 'eip' | 'fip') {
   const flag: Flag = `--${address}-health-check-use-host-ip`
   return {
@@ -106,7 +106,7 @@ export function healthCheckUseHostIp(envPrefix: string, address: 'eip' | 'fip') 
   } as const
 }
 
-/** The ASN with which a project gets BGP. */
+/** The ASN for enabling BGP on a project. */
 export function localAsn(envPrefix: string) {
   return {
     title: 'local ASN',
@@ -120,7 +120,7 @@ export function localAsn(envPrefix: string) {
   } as const
 }
 
-/** Which nodes take part in BGP. */
+/** Selects the nodes that take part in BGP. */
 export function bgpNodeSelector(envPrefix: string) {
   return {
     title: 'BGP node selector',

@@ -9,29 +9,29 @@ import { peerFactNames, serviceAnnotationNames } from './annotations.ts'
 import type { CloudTools, CloudValues, Dialect, DialectFacts, SettingsOf } from './define-dialect.ts'
 import { type DialectPolicy, makePolicy } from './policy.ts'
 
-/** The part of a provider that a vendor makes from its settings. All else follows from the facts of the dialect. */
+/** The part of a provider that a vendor makes from its settings. The rest follows from the facts of the dialect. */
 type VendorParts = Pick<CloudProvider, 'providerIds' | 'project'> &
   Partial<Pick<CloudProvider, 'loadBalancer' | 'controlPlaneBalancer' | 'managedBalancers' | 'unsupported'>> & {
     client: Vendor
     bgp?: DialectBgp
-    /** The control-plane address; absent where the cloud has none, and without a tag. */
+    /** The control-plane address; absent if the provider has none, or without a tag. */
     controlPlane?: { tag: string | undefined; port?: number; byHostAddress?: boolean }
     policy: DialectPolicy
   }
 
-/** BGP with what the settings say of it: nothing where the cloud chooses all. */
+/** The settings about BGP: empty if the provider chooses everything. */
 type DialectBgp = {
   project?: ProjectPeering
   selector?: LabelRequirement[] | undefined
   maxPrefixes?: number
 }
 
-/** The tools of the process for a vendor; `tuning` are the options of each of its clients. */
+/** The tools of the process for a vendor; `tuning` are the options for each of its clients. */
 export type VendorTools = Pick<CloudTools, 'log' | 'signal' | 'reserves'> & {
   tuning: { userAgent: string } & Pick<VendorHttpOptions, 'proxy' | 'observe' | 'readTimeoutMs' | 'writeTimeoutMs'>
 }
 
-/** The one value of a dialect: its facts with the provider that its settings make. */
+/** The value that defines a dialect: its facts, and the provider made from its settings. */
 export function withProvider<Defined extends DialectFacts & Pick<Dialect, 'table'>>(
   defined: Defined,
   makeParts: (settings: SettingsOf<Defined>, tools: VendorTools) => VendorParts | Promise<VendorParts>,
@@ -40,7 +40,7 @@ export function withProvider<Defined extends DialectFacts & Pick<Dialect, 'table
     ...defined,
     read(sources) {
       const { values, ...rest } = readSettings(defined.table, sources)
-      // The table has the common settings and a token, which TypeScript cannot see in a type that is not known yet.
+      // The table has the common settings and a token, which TypeScript cannot see in a generic type.
       return { ...rest, values: values && { dialect, settings: values as unknown as CloudValues } }
     },
     makeProvider(settings, { userAgent, proxy, observe, ...tools }) {
@@ -96,9 +96,9 @@ function makeBgp(
     maxPrefixes,
     annotations: {
       names,
-      // Everybody with the right to read nodes can read an annotation: the password is there only where it has to be.
+      // Anyone who may read nodes can read an annotation, so the password is there only if necessary.
       showsPasswords: software?.readsNodePeers ?? false,
-      // Such software may read them instead of the current ones; which it reads can change with each of its starts.
+      // Such software may read these instead of the current ones, and may change its choice at each start.
       outdated: software?.readsNodePeers ? outdated : [],
     },
   }

@@ -8,15 +8,15 @@ import { isReservation, kindOf, parseReservation, publicTypes } from './parse-re
 import { type Project, wholeList } from './project.ts'
 import { addressesOf } from './reservations.ts'
 
-/** The assignment of an address to a machine; it has an id of its own. */
+/** The assignment of an address to a machine, which has its own id. */
 type Assignment = { id: string; machine: string }
 
 type Assigned = Omit<AssignedAddress, 'machines'> & { assignments: Assignment[] }
 
-/** Without it an assignment is only a reference. */
+/** Without it, an assignment is only a reference. */
 const include = 'assignments'
 
-/** The machines that the addresses of a project are assigned to. */
+/** Reads and changes which machines the addresses of a project are assigned to. */
 export function assignmentsOf(project: Project): Assignments {
   return {
     assignedAddresses: (tag, signal) => findTagged(project, tag, signal),
@@ -70,9 +70,9 @@ function shown({ assignments, ...address }: Assigned): AssignedAddress {
 type Target = Parameters<Assignments['move']>[0]
 
 /**
- * The API has no move: the old assignment is deleted, then a new one is made, and in between the address is on no
- * machine. If another program assigns the address to another machine in between, the API refuses ours and the address
- * stays there.
+ * The API has no move: it deletes the old assignment and then makes a new one. In between, the address is on no
+ * machine. If another program then assigns the address to another machine, the API refuses ours and the address stays
+ * there.
  */
 async function move(project: Project, target: Target, options: MoveOptions): Promise<void> {
   const found = await find(project, target.id, options.signal)
@@ -107,7 +107,7 @@ async function assign(project: Project, target: Target & { address: string }, op
   await unlessDone(write, () => isThere(project, target, options))
 }
 
-/** Whether the address is at the machine already. */
+/** Whether the address is already at the machine. */
 async function isThere(project: Project, { id, machine }: Target, { signal }: MoveOptions): Promise<boolean> {
   const found = await find(project, id, signal)
   const other = found?.assignments.find((one) => one.machine !== machine)
@@ -117,8 +117,8 @@ async function isThere(project: Project, { id, machine }: Target, { signal }: Mo
 }
 
 /**
- * The assignments of the address of a reservation, read with `include=assignments`; undefined if the response does not contain
- * all of them. Assignments of other addresses of the block are not ours.
+ * The assignments of a reservation's address, read with `include=assignments`; undefined if the response lacks some of
+ * them. Assignments of other addresses of the block are not ours.
  */
 export function parseAssignments(reservation: Fields): Assignment[] | undefined {
   const items = itemsOf(reservation.assignments)?.map(fieldsOf)
@@ -133,7 +133,7 @@ function isOfAddress({ address, cidr }: Fields, reservation: Fields): boolean {
   return isWhole && (cidr === undefined || cidr === 32)
 }
 
-/** We delete by this id, and to delete a reservation loses the address: whatever may be one is no assignment. */
+/** We delete by this id, and deleting a reservation loses the address, so nothing that may be one is an assignment. */
 function parseAssignment({ id, type, assigned_to }: Fields, reservation: Fields): Assignment | undefined {
   const machine = machineOf(fieldsOf(assigned_to))
   const own = textOf(id)

@@ -7,21 +7,21 @@ export const vendor = 'Equinix Metal'
 
 export const { refusal, requireSameId, unreadableError } = vendorErrors(vendor)
 
-/** The API's text of a refusal. It writes `errors`; the check of the key writes `error`. */
+/** The API's text of a refusal, in `errors`; the check of the key uses `error`. */
 export function errorText(body: unknown): string | undefined {
   const { errors, error } = fieldsOf(body)
   const texts = itemsOf(errors)?.flatMap((one) => textOf(one) ?? [])
   return texts && texts.length > 0 ? texts.join('; ') : textOf(error)
 }
 
-/** The fault of a refusal. The API answers 422 for conflicts and quota too, and tells them apart only by undocumented text. */
+/** The fault of a refusal. The API answers 422 for conflicts and quota, too; only undocumented text distinguishes them. */
 export function faultOf({ name, status, text }: Refusal): Fault | undefined {
   if (status !== 422) return undefined
-  // A DELETE can only come at the wrong time: the block is still assigned to a machine.
+  // A DELETE can only be premature: the block is still assigned to a machine.
   if (name === 'release') return 'conflict'
-  // So it is with an assignment, which the API may still be making or deleting.
+  // The same holds for an assignment, which the API may still be making or deleting.
   if (name === 'unassign') return 'conflict'
-  // A wrong guess does no harm: both faults are final, and people read the text itself.
+  // A wrong guess is harmless: both faults are final, and people read the text itself.
   const isQuota = /quota|limit|insufficient|exceed|approv|not enough|no available/i.test(text ?? '')
   return name === 'reserve' && isQuota ? 'quota' : 'invalid'
 }

@@ -9,7 +9,7 @@ import { type Project, type ProjectOptions, projectHints, type List, wholeList }
 /** The form of a machine id, in both dialects. */
 export const machineId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** Without it the private network is only a reference; this form is known to work. */
+/** Without it, the private network is only a reference; this form is known to work. */
 const include = 'ip_addresses.parent_block,parent_block'
 
 /** The machines of a project. */
@@ -30,7 +30,10 @@ async function findMachine(project: Project, id: string, signal: AbortSignal): P
   return machine
 }
 
-/** A key that lost its rights in the project gets 404 for everything: only if it still reads the list is the machine gone. */
+/**
+ * A key without rights in the project gets 404 for everything: the machine is gone only if the key still reads the
+ * list.
+ */
 async function confirmGone(project: Project, signal: AbortSignal): Promise<undefined> {
   const { name, path, field } = listOf(project)
   const { body } = await project.http.call(
@@ -40,7 +43,7 @@ async function confirmGone(project: Project, signal: AbortSignal): Promise<undef
   if (!itemsOf(fieldsOf(body)[field])) throw unreadableError(name, `no ${field}`)
 }
 
-/** 403 means a deleted machine, some failed ones, or a key without the right: the list tells them apart. */
+/** 403 means a deleted machine, some failed ones, or a key without the right. The list tells which. */
 async function findForbidden(project: Project, id: string, signal: AbortSignal): Promise<Machine | undefined> {
   const machines = await listed(project, signal)
   const found = machines.find((machine) => machine?.id === id)
@@ -50,7 +53,7 @@ async function findForbidden(project: Project, id: string, signal: AbortSignal):
   throw refusal(`${text}; check that the API key may read project ${project.id}`, 'auth')
 }
 
-/** Every machine, and undefined for each one without an id. */
+/** Every machine, with undefined for each one that has no id. */
 async function listed(project: Project, signal: AbortSignal): Promise<(Machine | undefined)[]> {
   return (await wholeList(project.http, listOf(project), signal)).map((device) => parseMachine(device, project))
 }
@@ -79,13 +82,13 @@ export function parseMachine(body: unknown, { places }: ProjectOptions = {}): Ma
   }
 }
 
-/** A failed machine, or one in an unknown state, does not count as off: Pods of a machine that is off may be moved. */
+/** A failed machine, or one in an unknown state, does not count as off, because Pods of a machine that is off may move. */
 function stateOf(state: unknown): Machine['state'] {
   if (state === 'active') return 'on'
   return state === 'inactive' ? 'off' : 'changing'
 }
 
-/** As the predecessors wrote it: the metro, and the facility where these were the places. */
+/** The region as the predecessors wrote it: the metro, or the facility where facilities were the places. */
 function regionOf({ metro, facility }: Fields, places: ProjectOptions['places']): string | undefined {
   const { code, metro: around } = fieldsOf(facility)
   const own = places === 'facilities' ? textOf(code) : undefined
@@ -102,7 +105,7 @@ function isPrivate({ public: isPublic, management, address }: Fields): boolean {
   return isPublic === false && management === true && isIPv4(textOf(address) ?? '')
 }
 
-/** The machine's own network has two addresses; the block around it is shared by the machines of the metro. */
+/** The machine's own network has two addresses; the machines of the metro share the block around it. */
 function networkOf({ parent_block }: Fields): string | undefined {
   const block = fieldsOf(parent_block)
   return formatIpv4Network(textOf(block.network) ?? '', countOf(block.cidr) ?? -1)

@@ -3,7 +3,7 @@ import type { Reservation, Marks } from '../ports/cloud.ts'
 import { type Fields, fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
 import type { ProjectOptions } from './project.ts'
 
-/** The kinds of block that hold public IPv4 addresses; the rest of a project's list is private, IPv6 or VRF. */
+/** The kinds of block with public IPv4 addresses; the rest of a project's list is private, IPv6 or VRF. */
 export const publicTypes = ['public_ipv4', 'global_ipv4']
 
 export type ReservationBody = {
@@ -13,7 +13,7 @@ export type ReservationBody = {
   facility?: string
   details: string
   tags: string[]
-  /** Otherwise, over quota, the API opens a support ticket and returns a reservation without an address. */
+  /** Otherwise, when over quota, the API opens a support ticket and returns a reservation without an address. */
   fail_on_approval_required: true
 }
 
@@ -46,7 +46,7 @@ export function parseReservation(body: unknown, options: ProjectOptions = {}): R
   }
 }
 
-/** Whether the one address of a block is assigned to a machine. The list does not say which address of a larger block is. */
+/** Whether the only address of a block is assigned to a machine. The list does not say which address of a larger block is. */
 function isAssigned({ assignments, cidr }: Fields): boolean {
   return cidr === 32 && (itemsOf(assignments) ?? []).length > 0
 }
@@ -58,7 +58,7 @@ function stateOf({ state, address }: Fields): Reservation['state'] {
   return granted && isIPv4(textOf(address) ?? '') && address !== '0.0.0.0' ? 'reserved' : 'requested'
 }
 
-/** The metro, or the facility's metro on very old blocks; a global address has no location. */
+/** The metro, or the facility's metro for very old blocks; a global address has no location. */
 function locationOf(item: Fields, { places }: ProjectOptions): string | undefined {
   const facility = fieldsOf(item.facility)
   const metro = textOf(fieldsOf(item.metro).code) ?? textOf(fieldsOf(facility.metro).code)
@@ -66,20 +66,20 @@ function locationOf(item: Fields, { places }: ProjectOptions): string | undefine
   return (places === 'facilities' ? (own ?? metro) : (metro ?? own))?.toLowerCase()
 }
 
-/** Marks as Equinix Metal stores them: a list of texts, `key=value`, or the key alone if the value is empty. */
+/** Marks in the form that Equinix Metal stores: a list of texts, `key=value`, or only the key if the value is empty. */
 export function formatTags(marks: Marks): string[] {
   return Object.entries(marks).map(([key, value]) => (value === '' ? key : `${key}=${value}`))
 }
 
 /**
- * The marks in a list of tags. A key with two different values is no mark: it does not prove whose reservation this is.
- * Without that proof we never delete a reservation.
+ * The marks in a list of tags. A key with two different values is no mark, because it does not prove whose reservation
+ * this is. Without proof we never delete a reservation.
  */
 export function parseTags(tags: readonly string[]): Marks {
   const marks = new Map<string, string>()
   const contradicted = new Set<string>()
   for (const tag of tags) {
-    // The first `=` ends the key: base64 values end with more of them.
+    // The first `=` ends the key: base64 values may end with more of them.
     const [key = '', ...rest] = tag.split('=')
     const value = rest.join('=')
     if (marks.has(key) && marks.get(key) !== value) contradicted.add(key)
@@ -88,7 +88,7 @@ export function parseTags(tags: readonly string[]): Marks {
   return Object.fromEntries([...marks].filter(([key]) => key !== '' && !contradicted.has(key)))
 }
 
-/** A list of tags with some marks changed: an undefined mark is removed, and other tags stay. */
+/** A list of tags with some marks changed. An undefined mark is removed, and other tags stay. */
 export function changeTags(tags: readonly string[], marks: Record<string, string | undefined>): string[] {
   const others = tags.filter((tag) => !((tag.split('=')[0] ?? '') in marks))
   const kept = Object.entries(marks).flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const]))

@@ -5,10 +5,10 @@ import { type Project, projectHints, type ProjectOptions, wholeList } from './pr
 import { asnOf, isAddress, peerAddressesOf, type Fields, fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
 import { Secret } from '../../lib/secret.ts'
 
-/** How many addresses the routers accept from a node: max_prefix of the project, which only the vendor's support changes. */
+/** How many addresses the routers accept from a node: the project's max_prefix, which only the vendor's support can change. */
 export const maxPrefixes = 10
 
-/** By the documentation it has no pages, so we send no page size. */
+/** According to the documentation it is not paged, so we send no page size. */
 const sessionList = { name: 'sessions', query: {}, field: 'bgp_sessions' }
 
 /** BGP of a project and, for IPv4, of its machines. */
@@ -48,7 +48,7 @@ async function enable(project: Project, { asn, password }: ProjectPeering, signa
   await unlessDone(call, async () => (await findPeering(project, signal)) !== undefined)
 }
 
-/** A session for each machine, in place of its sessions with all routers. */
+/** A combined session for each machine, instead of its sessions with all routers. */
 async function listSessions({ http, id }: Project, signal: AbortSignal): Promise<Map<string, SeenSessions>> {
   const path = ['projects', id, 'bgp', 'sessions']
   const sessions = await wholeList(http, { ...sessionList, path, hints: projectHints }, signal)
@@ -77,9 +77,9 @@ async function listPeers(project: Project, machine: string, signal: AbortSignal)
   return peers
 }
 
-/** BGP of a project by its configuration: `off` if it was never turned on; undefined if the response shows neither. */
+/** The BGP of a project by its configuration: `off` if it was never enabled; undefined if the response shows neither. */
 export function parseProjectPeering(body: unknown): ProjectPeering | 'off' | undefined {
-  // Off is an empty object: no body, or a list, proves nothing.
+  // Off is an empty object. A missing body or a list proves nothing.
   if (body === null || typeof body !== 'object' || Array.isArray(body)) return undefined
   const config = fieldsOf(body)
   if (textOf(config.id) === undefined || config.status === 'disabled') return 'off'
@@ -87,9 +87,9 @@ export function parseProjectPeering(body: unknown): ProjectPeering | 'off' | und
   return asn === undefined ? undefined : { asn, password: secretOf(config.md5) }
 }
 
-/** Whether a BGP session, or a neighbor, is for IPv4. */
+/** Whether a BGP session or a neighbor is for IPv4. */
 function isIpv4({ address_family }: Fields): boolean {
-  // A number in neighbors, a text in sessions.
+  // Neighbors have a number here, sessions have a text.
   return address_family === 4 || address_family === 'ipv4'
 }
 
@@ -99,14 +99,14 @@ export function machineOf(session: Fields): string | undefined {
   return textOf(id) ?? textOf(textOf(href)?.split('/').at(-1))
 }
 
-/** The states of a BGP session's routers: one word for each, such as `up,down`. */
+/** The states of a BGP session's routers, one word for each, such as `up,down`. */
 function parseSession({ status, updated_at }: Fields): SeenSessions {
   const words = (textOf(status) ?? '').split(',')
   const count = (wanted: string) => words.filter((word) => word.trim() === wanted).length
   return { up: count('up'), down: count('down'), seenAt: textOf(updated_at) }
 }
 
-/** The IPv4 peers in a response, in the order of their addresses; undefined if one of them is incomplete. */
+/** The IPv4 peers in a response, ordered by address; undefined if one of them is incomplete. */
 export function parsePeers(body: unknown, options: ProjectOptions = {}): Peer[] | undefined {
   const neighbors = itemsOf(fieldsOf(body).bgp_neighbors)?.map(fieldsOf)
   if (!neighbors) return undefined

@@ -25,13 +25,13 @@ export const equinixMetalDialect = withProvider(dialect, (settings, { tuning }) 
       maxPrefixes,
     },
     project: { id: projectId, setting: placesText(dialect.rows.projectId) },
-    // Present with every load balancer setting: balancers of an earlier one are deleted.
+    // Present with every load balancer setting, so that balancers of an earlier one are deleted.
     managedBalancers: managedBalancers(balancers),
     controlPlane: { tag: eipTag, port: apiServerPort, byHostAddress: eipHealthCheckUseHostIp },
     controlPlaneBalancer: controlPlaneBalancer(settings),
     unsupported: ignoredBalancer(settings),
     policy: {
-      // Only managed load balancers serve Services then, in the metro of the setting.
+      // Then only managed load balancers serve Services, in the metro of the setting.
       ...(loadBalancer.kind === 'managed' && {
         managed: {
           location: loadBalancer.location,
@@ -53,7 +53,7 @@ export const equinixMetalDialect = withProvider(dialect, (settings, { tuning }) 
   }
 })
 
-/** As for the predecessor, the id counts where managed load balancers serve the Services. */
+/** Like for the predecessor, the id applies only if managed load balancers serve the Services. */
 function controlPlaneBalancer({ loadBalancer, loadBalancerId: id, apiServerPort: port }: Settings) {
   if (id === undefined || loadBalancer.kind !== 'managed') return undefined
   return { id, ...(port !== 0 && { port }) }
@@ -71,7 +71,7 @@ function managedBalancers(client: ManagedBalancers['client']): ManagedBalancers 
     client,
     annotations: balancerAnnotations,
     formerName: ({ usage, service, cluster }) => `usage=${usage}:service=${service}:cluster=${cluster}`,
-    // Nodes of an older setup may have a facility as their region, which says nothing against its metro.
+    // Nodes of an older setup may have a facility as their region, which does not contradict its metro.
     isElsewhere: (region, location) => /^[a-z]{2}$/.test(region) && region !== location,
   }
 }

@@ -50,7 +50,7 @@ export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
 
 /** The list of all public addresses of a project. */
 export function addressesOf({ id }: Project): List {
-  // A single text, as every client of the vendor sent it for years. A server may keep only the last of a repeated key.
+  // A single text, as all of the vendor's clients sent it for years. A server may keep only the last of a repeated key.
   const query = { types: publicTypes.join(','), per_page: 100 }
   return { name: 'reservations', path: ['projects', id, 'ips'], query, hints: projectHints, field: 'ip_addresses' }
 }
@@ -94,8 +94,8 @@ async function reserve(
 }
 
 /**
- * Reads before it deletes: DELETE with the id of an assignment would take the address from a running machine. No user waits
- * for this extra read.
+ * Reads before it deletes: a DELETE with the id of an assignment would take the address from a running machine. No user
+ * waits for this extra read.
  */
 async function release(project: Project, { id, marks }: Marked, signal: AbortSignal): Promise<void> {
   const found = await findReservation(project, id, signal)
@@ -110,7 +110,7 @@ async function isListed(project: Project, id: string, signal: AbortSignal): Prom
   return items.some((item) => item.id === id)
 }
 
-/** The codes of metros have two letters, facility codes more: `da`, and `da11` or `ewr1`. */
+/** The codes of metros have two letters, facility codes have more: `da`, but `da11` or `ewr1`. */
 function placeOf(location: string): { metro: string } | { facility: string } {
   const code = location.trim().toLowerCase()
   return /^[a-z]{2}$/.test(code) ? { metro: code } : { facility: code }
@@ -127,7 +127,7 @@ async function listMetros({ http }: Project, signal: AbortSignal): Promise<Locat
   return metros
 }
 
-/** Equinix announced in 2023 that facilities end. We list them if they still exist; an error here does not affect metros. */
+/** Equinix announced in 2023 that facilities will end. We list them while they exist; an error here does not affect metros. */
 async function listFacilities({ http, id }: Project, signal: AbortSignal): Promise<Location[]> {
   const path = ['projects', id, 'facilities']
   try {

@@ -20,7 +20,7 @@ import { balancerMetros } from './balancers/locations.ts'
 
 const metroCodes = oneOf(balancerMetros.map(({ code }) => code))
 
-/** The value of the load balancer setting by which managed load balancers serve the Services. */
+/** The value of the load balancer setting with which managed load balancers serve the Services. */
 export const managedSchemes: Record<string, LoadBalancerScheme> = {
   emlb: {
     written: 'emlb:///metro',
@@ -123,7 +123,7 @@ const bgp = {
   annotationNetworkIpv4Private: nodeAnnotationName('METAL_', 'privateNetwork', 'metal.equinix.com/network-4-private'),
 } as const satisfies SettingsTable
 
-/** Names of the node annotations before version 3.3 of the predecessor. */
+/** The node annotations' names before version 3.3 of the predecessor. */
 const oldNodeAnnotations = ['node-asn', 'peer-asn', 'peer-ip', 'src-ip', 'bgp-pass'].map((name): Annotation => ({
   name: `metal.equinix.com/${name}`,
   on: 'Node',
@@ -149,7 +149,7 @@ const controlPlane = {
   eipHealthCheckUseHostIp: healthCheckUseHostIp('METAL_', 'eip'),
 } as const satisfies SettingsTable
 
-/** The annotations by which a Service shows its managed load balancer. The predecessor wrote them too. */
+/** The annotations that show a Service's managed load balancer. The predecessor wrote them, too. */
 export const balancerAnnotations = { id: 'equinix.com/loadbalancerID', location: 'equinix.com/loadbalancerMetro' }
 
 const balancerAnnotationRows: readonly Annotation[] = [
@@ -171,7 +171,7 @@ const balancerAnnotationRows: readonly Annotation[] = [
 
 const formerSettings: readonly FormerSetting[] = [
   { until: '3.2', env: 'METAL_LB', flag: '--loadbalancer' },
-  // Their annotation holds all peers of a node, as ours does under a name without `{{n}}`.
+  // Such an annotation contains all peers of a node, like ours under a name without `{{n}}`.
   { until: '3.2.3', env: 'METAL_ANNOTATION_PEER_ASNS', flag: '--annotation-peer-asn' },
   { until: '3.2.3', env: 'METAL_ANNOTATION_PEER_IPS', flag: '--annotation-peer-ip' },
   {
@@ -212,7 +212,7 @@ export const equinixMetal = defineDialect({
     },
   ],
   names: {
-    // The predecessor named load balancers by these marks, too.
+    // The predecessor also named load balancers by these marks.
     marks: { usage: 'cloud-provider-equinix-metal-auto', separator: '/' },
     announcerMarks: {
       label: { name: 'cloud-provider', value: 'equinix-metal' },

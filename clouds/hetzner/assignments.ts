@@ -14,7 +14,7 @@ import type { FloatingIp } from './parse-floating-ip.ts'
 import { refusal } from './errors.ts'
 import type { Project } from './project.ts'
 
-/** The servers that the addresses of a project are assigned to. */
+/** Reads and changes which servers the addresses of a project are assigned to. */
 export function assignmentsOf(project: Project): Assignments {
   return {
     async assignedAddresses(tag, signal) {
@@ -42,8 +42,8 @@ function shown({ reservation: { id, address, marks }, labels, server, home }: Fl
 type Target = Parameters<Assignments['move']>[0]
 
 /**
- * A single call moves an address from a server to another. The next read shows it when the action has ended. Ids never
- * come back, so that a read of the caller's is enough.
+ * A single call moves an address from one server to another. The next read shows it once the action has ended. Ids are
+ * never reused, so the caller's read suffices.
  */
 async function move(project: Project, target: Target, options: MoveOptions): Promise<void> {
   const { id, machine, from } = target
@@ -55,10 +55,10 @@ async function move(project: Project, target: Target, options: MoveOptions): Pro
   } catch (error) {
     if (!(error instanceof CloudError) || error.code !== 'floating_ip_assigned') throw error
     const now = await findFloatingIp(project, { id, lane: 'move' }, options.signal)
-    // It says that this server has the address already, and a read may lag.
+    // The refusal says that this server already has the address, and a read may lag.
     if (now?.server === undefined || now.server === machine) return
     if (!machines.includes(now.server)) throw betweenError(now.reservation.address, now.server)
-    // It means any server.
+    // The refusal may concern any server.
     await unassign(project, target, options)
     await assign(project, { id, machine }, options).catch((after: unknown) => {
       throw afterWrite(after)
@@ -85,7 +85,7 @@ async function find(project: Project, target: Movable, signal: AbortSignal): Pro
   return found && isStill(shown(found), target) ? shown(found) : undefined
 }
 
-/** Success if no server has the address, and if it is deleted. */
+/** Unassigns an address; success if no server has it, or it is deleted. */
 async function unassign(project: Project, target: Movable, options: MoveOptions): Promise<void> {
   const { machines = [] } = (await find(project, target, options.signal)) ?? {}
   if (machines.length === 0) return
@@ -101,7 +101,7 @@ type Act = {
   id: string
   body: object
   hints: { invalid?: string }
-  /** Whether the address is as the action would leave it. */
+  /** Whether the address already is as the action would leave it. */
   isDone: (now: FloatingIp | undefined) => boolean
 }
 
@@ -120,8 +120,8 @@ async function act(project: Project, { name, id, body, hints, isDone }: Act, opt
 }
 
 /**
- * Whether the address may be as the action would leave it. The API refuses what is so already, with codes of which the
- * documentation is silent. After a move without a clear answer its caller looks.
+ * Whether the address may already be as the action would leave it. The API refuses such actions, with undocumented
+ * codes. After a move without a clear answer, the caller looks.
  */
 function mayBeDone(name: Act['name'], error: unknown): boolean {
   if (!(error instanceof CloudError)) return false

@@ -10,7 +10,7 @@ import { fieldsOf, itemsOf } from '../http/loose-json.ts'
 import type { VendorCall } from '../http/request.ts'
 import { parseServer } from './parse-server.ts'
 
-/** The project of one token of Hetzner Cloud: its floating IPs and its servers. It has no BGP with tenants. */
+/** The project of a Hetzner Cloud token: its floating IPs and its servers. The provider has no BGP with tenants. */
 export function hetzner({ apiKey, ...tuning }: ClientOptions): Vendor & { assignments: Assignments } {
   const http = vendorHttp({
     ...tuning,
@@ -20,7 +20,7 @@ export function hetzner({ apiKey, ...tuning }: ClientOptions): Vendor & { assign
     errorCode,
     fault: faultOf,
     isDoubtful,
-    // It says when all calls of an hour are allowed again. One is allowed each second.
+    // The header says when all calls of an hour are allowed again, but one more is allowed each second.
     resetIsWait: false,
     hints: {
       auth: 'check that the API key is a token of the project with the right to read and write',
@@ -52,7 +52,7 @@ async function findMachine(project: Project, id: string, signal: AbortSignal): P
 }
 
 /**
- * To a token of another project no server exists, and no answer names the project. A project without servers proves
+ * A token of another project sees no such server, and no answer names the project. A project without servers proves
  * nothing.
  */
 async function confirmGone({ http }: Project, id: string, signal: AbortSignal): Promise<undefined> {

@@ -7,12 +7,12 @@ export const vendor = 'Hetzner Cloud'
 
 export const { refusal, requireSameId, unreadableError } = vendorErrors(vendor)
 
-/** The code of a refusal. Its text changes without notice. */
+/** The code of a refusal, because its text changes without notice. */
 export function errorCode(body: unknown): string | undefined {
   return textOf(fieldsOf(fieldsOf(body).error).code)
 }
 
-/** The API's text of a refusal, with its code, which its documentation and its support know. */
+/** The API's text of a refusal, with the code that its documentation and its support use. */
 export function errorText(body: unknown): string | undefined {
   const text = textOf(fieldsOf(fieldsOf(body).error).message)
   const code = errorCode(body)
@@ -23,11 +23,11 @@ const faults: Record<string, Fault> = {
   resource_limit_exceeded: 'quota',
   rate_limit_exceeded: 'rate-limit',
   maintenance: 'unavailable',
-  // No address, or no server of the type, is free at the moment.
+  // No address, or no server of the type, is available at the moment.
   resource_unavailable: 'unavailable',
   unavailable: 'unavailable',
   service_error: 'unavailable',
-  // Another action works on the same thing, or a person protects it.
+  // Another action works on the same resource, or a person protects it.
   conflict: 'conflict',
   locked: 'conflict',
   protected: 'conflict',
@@ -37,14 +37,14 @@ const faults: Record<string, Fault> = {
   resource_locked: 'conflict',
 }
 
-/** The fault of a refusal, where its status does not say it. */
+/** The fault of a refusal whose status does not tell. */
 export function faultOf({ name, body }: Refusal): Fault | undefined {
   const code = errorCode(body) ?? ''
-  // Such a lock of a server may last for days: an address tries another server meanwhile.
+  // Such a lock of a server may last for days, so an address tries another server meanwhile.
   return name === 'assign' && code === 'resource_locked' ? 'invalid' : faults[code]
 }
 
-/** Whether something broke within the cloud: nothing proves that nothing was done. */
+/** Whether something failed inside the provider, so that nothing proves that nothing was done. */
 export function isDoubtful({ body }: Refusal): boolean {
   return errorCode(body) === 'service_error'
 }

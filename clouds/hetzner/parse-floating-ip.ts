@@ -6,17 +6,17 @@ import { type Fields, fieldsOf, textOf, idOf } from '../http/loose-json.ts'
 /** The parts of a floating IP that we need. */
 export type FloatingIp = {
   reservation: Reservation & { address: string }
-  /** As the cloud returned them: a PUT replaces them all. */
+  /** As the API returned them: a PUT replaces them all. */
   labels: Fields
-  /** The vendor does that when an address is abused: its traffic goes nowhere. */
+  /** The vendor blocks abused addresses, which then get no traffic. */
   isBlocked: boolean
-  /** The id of the server that its traffic goes to. */
+  /** The id of the server that gets its traffic. */
   server: string | undefined
-  /** Its home location and the network zone of that. */
+  /** Its home location and that location's network zone. */
   home: string[]
 }
 
-/** The address in a response; undefined if there is none. A Service has the first address of an IPv6 network, for ever. */
+/** The address in a response; undefined if it has none. A Service gets the first address of an IPv6 network, for good. */
 export function parseFloatingIp(body: unknown): FloatingIp | undefined {
   const item = fieldsOf(body)
   const id = idOf(item.id)
@@ -43,15 +43,15 @@ export function parseFloatingIp(body: unknown): FloatingIp | undefined {
   }
 }
 
-/** Programs and people label the same floating IPs. */
+/** Other programs and people label the same floating IPs. */
 const prefix = 'eip-admission.dev/'
 
-/** A value that the vendor accepts, and that does not look like a coded one. Its rules are the rules of Kubernetes' labels. */
+/** A value that the vendor accepts, and that does not look like an encoded one. Its rules are those of Kubernetes labels. */
 const plain = /^(?!x-)([A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?)?$/
 const coded = /^x-([A-Za-z0-9_-]*)x$/
 const maxLength = 63
 
-/** The labels of these marks; a mark without a value has none. Throws a CloudError if one is too long for a label. */
+/** The labels for these marks; a mark without a value has none. Throws a CloudError if one is too long for a label. */
 export function labelsOf(marks: Record<string, string | undefined>): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(marks).map(([mark, value]) => [prefix + mark, value && labelValue(value)]))
 }
@@ -62,7 +62,7 @@ export function marksOf(labels: Fields): Marks {
   return Object.fromEntries(ours.map(([name, value]) => [name.slice(prefix.length), markValue(textOf(value) ?? '')]))
 }
 
-/** A label cannot hold the characters of base64, in which a mark names its Service. */
+/** A label cannot contain all characters of base64, in which a mark names its Service. */
 function labelValue(value: string): string {
   const label = plain.test(value) ? value : `x-${Buffer.from(value).toString('base64url')}x`
   if (label.length <= maxLength) return label

@@ -12,7 +12,7 @@ const datacenters: Readonly<Record<string, string>> = {
   sin: 'sin-dc1',
 }
 
-/** The server in a response; undefined if it has no id. Its floating IPs are only ids, which are no addresses of its own. */
+/** The server in a response; undefined if it has no id. Its floating IPs are only ids, not addresses of its own. */
 export function parseServer(body: unknown): Machine | undefined {
   const server = fieldsOf(body)
   const id = idOf(server.id)
@@ -30,19 +30,19 @@ export function parseServer(body: unknown): Machine | undefined {
     labels: { 'instance.hetzner.cloud/provided-by': 'cloud' },
     ...(networkZone !== undefined && { networkZone }),
     addresses: [...publicAddresses(server.public_net), ...privateAddresses(server.private_net)],
-    // It takes another call for each network, and is not needed where sessions have no source address.
+    // Reading it takes a call for each network, and sessions here need no source address.
     privateNetwork: undefined,
   }
 }
 
-/** A server that is being deleted, rebuilt or moved to another host is between two states. */
+/** A server that is being deleted, rebuilt or moved to another host is in transition. */
 function stateOf(status: unknown): Machine['state'] {
   if (status === 'running') return 'on'
   if (status === 'off') return 'off'
   return status === 'unknown' || textOf(status) === undefined ? 'unknown' : 'changing'
 }
 
-/** A server without a Primary IP of a family has none there. The host usually has the first address of its IPv6 network. */
+/** A server lacks an address in a family without a Primary IP. The host usually has the first one of its IPv6 network. */
 function publicAddresses(net: unknown): MachineAddress[] {
   const { ipv4, ipv6 } = fieldsOf(net)
   return addressesOf([textOf(fieldsOf(ipv4).ip), firstHostOf(textOf(fieldsOf(ipv6).ip) ?? '')], true)

@@ -11,20 +11,20 @@ import { parseServer } from './parse-server.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CloudError } from '../ports/cloud.ts'
 
-/** The project of a token, its HTTP client and its lists. Calls are counted for the project, so callers share every list. */
+/** The project of a token, its HTTP client and its lists. Calls are counted per project, so callers share every list. */
 export type Project = {
   http: VendorHttp
   servers: SharedRead<Machine[]>
   addresses: SharedRead<FloatingIp[]>
-  /** The same for callers that move an address, who wait for no one else. */
+  /** The same for callers that move an address, which must not wait for others. */
   addressesForMoves: SharedRead<FloatingIp[]>
   actions: Actions
 }
 
-/** The most that the vendor gives. */
+/** The most that the API returns. */
 const pageSize = 50
 
-/** The project of the token that a client sends; nothing has been read yet. */
+/** The project of a client's token, of which nothing has been read yet. */
 export function projectAt(http: VendorHttp): Project {
   const listed = <T>(list: List, parse: (item: Fields) => T | undefined) => {
     const read = (signal: AbortSignal) => readList(http, { ...list, keep: parse }, signal)
@@ -48,7 +48,10 @@ export function projectAt(http: VendorHttp): Project {
 
 type List = { name: string; field: string; query?: Record<string, string>; lane?: Lane }
 
-/** Every item of a list of the API. Sorted by id, an item that is created meanwhile moves no other to another page. */
+/**
+ * Every item of a list of the API. Sorting by id keeps an item that is created meanwhile from moving another one's
+ * page.
+ */
 export async function readList<T>(
   http: VendorHttp,
   { name, field, query = {}, lane = 'read', keep }: List & Pick<Pages<T>, 'keep'>,
@@ -70,32 +73,32 @@ export async function readList<T>(
   return wholeList({ ...pages, read, keep }, signal)
 }
 
-/** The actions of the cloud after its answer. */
+/** The provider's actions, which continue after its answer. */
 type Actions = {
-  /** Resolves when an action has succeeded; rejects if it failed, or if no caller can wait any longer. */
+  /** Resolves when an action has succeeded; rejects if it failed, or no caller can wait any longer. */
   ended(action: unknown, signal: AbortSignal): Promise<void>
 }
 
-/** Reads the actions with these ids, of which there are at most 25. Those that the cloud has forgotten are missing. */
+/** Reads the actions with these ids, at most 25. Those that the provider has forgotten are missing. */
 type ReadActions = (ids: string[], signal: AbortSignal) => Promise<Fields[]>
 
 const pollMs = 500
-/** Actions on addresses take seconds. A longer one goes on without us, and the next look tells what came of it. */
+/** Actions on addresses take seconds. A longer one continues without us, and the next look shows its result. */
 const maxMs = 30_000
-/** As many as the vendor's own client asks for at once. */
+/** The number that the vendor's own client asks for at once. */
 const maxIds = 25
 
-/** Most actions take as long as those before them. Polls begin when so much of that time is over. */
+/** Most actions take as long as earlier ones, so polls begin after this part of that time. */
 const quietShare = 0.5
 
 type Waiting = Map<string, { sinceMs: number; settle: (result: Fields | Error) => void }>
 
-/** How long actions take, as far as we have seen. */
+/** How long actions usually take, as seen so far. */
 type Pace = { usualMs: number }
 
 /**
- * Waits for actions. A single call asks for all that run: a hundred moves at once would use up the calls that the cloud
- * allows.
+ * Waits for actions. A single call asks for all that run, because polling a hundred moves one by one would use up the
+ * rate limit.
  */
 function makeActions(read: ReadActions): Actions {
   const waiting: Waiting = new Map()
@@ -157,7 +160,7 @@ function settleOne(waiting: Waiting, id: string, result: Fields | Error): void {
   waiting.delete(id)
 }
 
-/** An action that failed has an error; the error of another one means nothing. */
+/** Only a failed action's error means anything. */
 function judge({ id, status, error }: Fields): void {
   if (status === 'success') return
   const { message, code } = fieldsOf(error)
@@ -165,7 +168,7 @@ function judge({ id, status, error }: Fields): void {
   throw actionError(`${String(id)} failed: ${text}`, /locked/.test(text) ? 'conflict' : 'unavailable')
 }
 
-/** Only a look at the address tells what an action has done before it failed. */
+/** Only a look at the address tells what an action did before it failed. */
 function actionError(text: string, fault: CloudError['fault'] = 'unavailable'): CloudError {
   return new CloudError(`${vendor}: action ${text}`, { fault, outcome: 'unknown' })
 }

@@ -8,7 +8,7 @@ export const hetznerDialect = withProvider(hetznerCloud, (settings, { tuning }) 
   const { apiKey, baseUrl, location, fipLabel, apiServerPort, fipHealthCheckUseHostIp } = settings
   return {
     client: hetzner({ apiKey, baseUrl, ...tuning }),
-    // No floating IP reaches Robot servers, whose providerIDs Hetzner's program writes.
+    // Floating IPs cannot reach Robot servers, whose providerIDs Hetzner's own program writes.
     providerIds: { scheme: 'hcloud', older: [], neighbours: /^(hrobot:\/\/|hcloud:\/\/bm-)/, id: /^[1-9][0-9]*$/ },
     project: { id: 'hetzner', setting: placesText(hetznerCloud.rows.apiKey), isOfToken: true },
     controlPlane: { tag: fipLabel, port: apiServerPort, byHostAddress: fipHealthCheckUseHostIp },

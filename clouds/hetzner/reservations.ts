@@ -31,7 +31,7 @@ export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
       const wanted = Object.entries(labelsOf(marks))
       if (!found || !hasMarks(found.reservation.marks, before)) return
       if (wanted.every(([name, value]) => found.labels[name] === value)) return
-      // A label to remove is undefined, so it is not in the JSON.
+      // JSON leaves out undefined, which removes the label.
       const body = { labels: { ...found.labels, ...Object.fromEntries(wanted) } }
       await unlessGone(project.http.call({ name: 'mark', method: 'PUT', path: ['floating_ips', id], body }, signal))
     },
@@ -45,9 +45,9 @@ export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
 }
 
 /**
- * Creates an address under a name that its order and its marks make. The name is unique in the project, so that two
- * processes, or an attempt after a lost answer, get one address. Marks alone do not tell orders apart: an address that
- * was moved keeps its previous Service's marks.
+ * Creates an address whose name derives from its order and its marks. The name is unique in the project, so two
+ * processes, or an attempt after a lost answer, get the same address. Marks alone do not distinguish orders: an address
+ * that was moved keeps its previous Service's marks.
  */
 async function reserve(project: Project, request: NamedRequest, signal: AbortSignal): Promise<Reservation> {
   const { name } = request
@@ -58,7 +58,8 @@ async function reserve(project: Project, request: NamedRequest, signal: AbortSig
     const taken = await findNamed(project, name, signal)
     if (!taken) throw error
     if (hasMarks(taken.reservation.marks, request.marks)) return taken.reservation
-    // It was ours, and is now retained or another owner's. Every attempt of the order then results in the same name.
+    // It was ours, and is now retained or another owner's. Every attempt of the order derives the same next name from
+    // it.
     return reserve(project, { ...request, name: `${nameOf(request)}-${taken.reservation.id}` }, signal)
   }
 }
@@ -90,7 +91,7 @@ async function findNamed(project: Project, name: string, signal: AbortSignal): P
   return (await readList(project.http, list, signal))[0]
 }
 
-/** Deletes an address that no server has; while a server has it, it may be in use. */
+/** Deletes an address that no server has. While a server has it, it may be in use. */
 async function release(project: Project, { id, marks }: Marked, signal: AbortSignal): Promise<void> {
   const found = await findFloatingIp(project, { id }, signal)
   if (!found || !hasMarks(found.reservation.marks, marks)) return
@@ -103,14 +104,14 @@ async function release(project: Project, { id, marks }: Marked, signal: AbortSig
   await unlessGone(project.http.call({ name: 'release', method: 'DELETE', path, hints }, signal))
 }
 
-/** Accepts that the address is already deleted. A proxy can also answer 404, which proves nothing. */
+/** Accepts that the address is already deleted. A 404 from a proxy proves nothing. */
 async function unlessGone(change: Promise<unknown>): Promise<void> {
   await change.catch((error: unknown) => {
     if (!(error instanceof CloudError) || error.code !== 'not_found') throw error
   })
 }
 
-/** The locations in which addresses can have their home. Servers elsewhere can have them too. */
+/** The locations in which addresses can have their home. Servers elsewhere can use them, too. */
 async function listLocations({ http }: Project, signal: AbortSignal): Promise<Location[]> {
   return readList(http, { name: 'locations', field: 'locations', keep: parseLocation }, signal)
 }
@@ -131,7 +132,7 @@ export async function findFloatingIp(
   const call: VendorCall = { name: 'reservation', method: 'GET', lane, path: ['floating_ips', id], accept: [404] }
   const { status, body } = await project.http.call(call, signal)
   if (status === 404) {
-    // A proxy answers 404 as well.
+    // A 404 may also come from a proxy.
     if (errorCode(body) === 'not_found') return undefined
     throw unreadableError('reservation', '404 and another reason than "not_found"')
   }

@@ -18,7 +18,7 @@ const access = {
     field: 'token',
     format: token,
     required: true,
-    // Another token may be another project's, which no answer of the API names: the ledger is compared at the start.
+    // Another token may belong to another project, which no answer of the API names. So the ledger is compared at startup.
     sentence: 'Token for the API of Hetzner Cloud, with the right to read and write. It belongs to one project.',
   },
   baseUrl: { ...baseUrl('https://api.hetzner.cloud/v1'), env: 'HCLOUD_ENDPOINT', field: 'endpoint' },
@@ -54,7 +54,7 @@ const controlPlane = {
   fipHealthCheckUseHostIp: healthCheckUseHostIp('HCLOUD_', 'fip'),
 } as const satisfies SettingsTable
 
-/** The settings for Hetzner Cloud. No program with them was there before. */
+/** The settings for Hetzner Cloud. They replace no earlier program's. */
 export const hetznerCloud = defineDialect({
   name: 'hetzner',
   title: 'Hetzner Cloud',

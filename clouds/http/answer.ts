@@ -1,21 +1,21 @@
 import type { CallQuota } from './throttle.ts'
 
-/** Far more than a page of a hundred objects, and far less than would harm the process. */
+/** Much more than a page of a hundred objects, and much less than would harm the process. */
 const maxBytes = 8 * 1024 * 1024
 
-/** The body of a response: JSON, nothing, or something that the vendor's API does not send. */
+/** The body of a response: JSON, nothing, or something that the vendor's API never sends. */
 export type Body = { kind: 'json'; value: unknown } | { kind: 'none' } | { kind: 'foreign'; what: string }
 
-/** The headers of a response, found by their names in any case. */
+/** The headers of a response, whose names ignore case. */
 export type ResponseHeaders = { get(name: string): string | null }
 
 /** A response whose body is still to come. */
 export type ReceivedResponse = { status: number; headers: ResponseHeaders; body: AsyncIterable<Uint8Array> | null }
 
-/** A response before we judge it; `bytes`: the length of its body. */
+/** A response before it is judged; `bytes` is the length of its body. */
 export type RawResponse = { status: number; headers: ResponseHeaders; body: Body; bytes: number }
 
-/** Reads a response with its body, to the end or to the limit. */
+/** Reads a response and its body, to the end or to the limit. */
 export async function readResponse(response: ReceivedResponse): Promise<RawResponse> {
   const { text, bytes } = await boundedText(response)
   return { status: response.status, headers: response.headers, body: bodyOf(response, text), bytes }
@@ -27,7 +27,7 @@ function bodyOf(response: ReceivedResponse, text: string | undefined): Body {
   try {
     return { kind: 'json', value: JSON.parse(text) }
   } catch {
-    // The parser's message quotes the body, which may be confidential, so we drop it.
+    // The parser's message quotes the body, which may be confidential, so it is dropped.
     return { kind: 'foreign', what: response.headers.get('content-type')?.split(';')[0] ?? 'a body of no type' }
   }
 }
@@ -44,10 +44,10 @@ async function boundedText(response: ReceivedResponse): Promise<{ text?: string;
   return { text: text + decoder.decode(), bytes }
 }
 
-/** Times are whole seconds: a shorter one tells no pace. */
+/** Times are whole seconds, so a shorter one reveals no pace. */
 const leastPacedMs = 10_000
 
-/** How many calls the cloud says are left, by either of the usual names. */
+/** How many calls the provider says are left, in either of the usual headers. */
 export function callQuota(
   headers: ResponseHeaders,
   { localNow, resetIsWait }: { localNow: number; resetIsWait: boolean },
@@ -61,12 +61,12 @@ export function callQuota(
   return { left, limit, paceMs: hasPace ? fullInMs / (limit - left) : undefined }
 }
 
-/** How long the cloud asks us to wait: Retry-After in seconds or as a date, else the end of the rate limit's window. */
+/** How long the provider asks us to wait: Retry-After in seconds or as a date, else the end of the rate limit's window. */
 export function retryAfterMs(
   headers: ResponseHeaders,
   { localNow, resetIsWait }: { localNow: number; resetIsWait: boolean },
 ): number | undefined {
-  // By the cloud's own clock if it sends a date: ours may be wrong by more than the wait.
+  // This uses the provider's clock if it sends a date: ours may be wrong by more than the wait.
   const now = dateMs(headers.get('date')) ?? localNow
   const reset = secondsMs(headers.get('x-ratelimit-reset') ?? headers.get('ratelimit-reset'))
   const waitMs = (retryAt(headers, now) ?? (resetIsWait ? reset : undefined) ?? now) - now

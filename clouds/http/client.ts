@@ -13,10 +13,10 @@ import { parseBaseUrl } from '../../lib/base-url.ts'
 export type VendorHttpOptions = Sender &
   ErrorFormat &
   Partial<Omit<LaneOptions, 'throttle'>> & {
-    /** The wait before the first retry; it doubles with each. */
+    /** The wait before the first retry, which doubles with each one. */
     retryDelayMs?: number
     proxy?: ProxyEnvironment | undefined
-    /** Called after every exchange with the cloud, retries included. */
+    /** Called after every exchange with the provider, retries included. */
     observe?: ((exchange: Exchange) => void) | undefined
   }
 
@@ -38,8 +38,8 @@ export type VendorResponse = Pick<RawResponse, 'status' | 'headers' | 'bytes'> &
 
 export type VendorHttp = {
   /**
-   * A call, which returns a response or throws a CloudError. It retries a read after a transient error, and a write only
-   * after a rate limit, because the cloud has then done nothing.
+   * Makes a call, which returns a response or throws a CloudError. A read is retried after a transient error, but a
+   * write only after a rate limit, because then the provider has done nothing.
    */
   call(call: VendorCall, signal: AbortSignal): Promise<VendorResponse>
 }
@@ -50,19 +50,19 @@ type Result = { answer: VendorResponse } | Failure
 
 type Tools = VendorHttpOptions & { pace: Pace; send: Send; throttle: Throttle }
 
-/** Whether the call is on its way. Until then, the cloud has done nothing. */
+/** Whether the call was sent. Until then, the provider has done nothing. */
 type Progress = { isSent: boolean }
 
-/** Four reserves at a time, and a place for other calls. */
+/** Enough for four reserves at a time, and one other call. */
 const defaultInFlight = 5
 
 const maxAttempts = 4
 const maxRedirects = 3
 
-/** A write waits no longer for a rate limit: its caller gets an error that names the wait. */
+/** A write waits no longer than this for a rate limit: beyond it, the caller gets an error that names the wait. */
 const maxRateLimitWaitMs = 999
 
-/** The HTTP client under every vendor's client: JSON, with limits for time, size and the number of calls in flight. */
+/** The HTTP client behind every vendor's client: JSON, with limits on time, size and calls in flight. */
 export function vendorHttp(options: VendorHttpOptions): VendorHttp {
   const baseUrl = requireBaseUrl(options.vendor, options.baseUrl)
   const send = makeSend({ proxy: options.proxy })
@@ -83,7 +83,7 @@ export function vendorHttp(options: VendorHttpOptions): VendorHttp {
   }
 }
 
-/** Runs work under a signal whose reason is the CloudError to throw, for the caller's abort as for our own time limit. */
+/** Runs work under a signal whose reason is the CloudError to throw, both for the caller's abort and for our own time limit. */
 async function within<T>(
   { facts, timeoutMs }: PlannedCall,
   { progress, signal }: { progress: Progress; signal: AbortSignal },
@@ -106,8 +106,8 @@ async function within<T>(
 }
 
 /**
- * Sends a call with the credentials of now: they may have changed while it waited for its turn. After a 401 it is sent once
- * more with others, if there may be some: the cloud refuses credentials before it does anything.
+ * Sends a call with the current credentials, which may have changed while it waited for its turn. After a 401, it is
+ * sent once more if there may be new credentials: the provider checks credentials before it does anything.
  */
 async function carryOutCall(
   planned: PlannedCall,
@@ -134,8 +134,8 @@ async function carryOutCall(
 }
 
 /**
- * Sends a request and its retries. By hand, as p-retry knows neither the deadline nor the rate of the queue. The call keeps
- * its place in the queue while it waits, so fewer calls go out while the cloud has errors.
+ * Sends a request and its retries. It is hand-written because p-retry knows neither the deadline nor the rate of the
+ * queue. The call keeps its place in the queue while it waits, so fewer calls go out while the provider has errors.
  */
 async function carryOut(
   { endsAt, ...request }: Request & { endsAt: number },
@@ -153,7 +153,7 @@ async function carryOut(
       await sleep(waitMs, undefined, { signal: ends })
       await options.pace(ends)
     } catch (error) {
-      // No call is in flight, so the last error of a write still holds: the cloud did nothing.
+      // No call is in flight, so a write's last error still holds: the provider did nothing.
       throw request.facts.isRead ? error : result.error
     }
   }
@@ -164,7 +164,7 @@ function isRepeatable({ facts }: Request, { error, isTransient }: Failure): bool
   return error.fault === 'rate-limit' && error.outcome === 'nothing' && (error.retryAfterMs ?? 0) <= maxRateLimitWaitMs
 }
 
-/** An exchange, and its redirects. */
+/** Makes an exchange and follows its redirects. */
 async function follow(request: Request, options: Tools, ends: AbortSignal): Promise<Result> {
   let result = await exchange(request, options, ends)
   for (let followed = 0; followed < maxRedirects && 'error' in result && result.redirectUrl !== undefined; followed++) {
@@ -193,13 +193,13 @@ async function exchange(request: Request, options: Tools, ends: AbortSignal): Pr
   return result
 }
 
-/** Where the cloud says how many calls are left. After a refusal it often says how long to wait instead. */
+/** Notes how many calls the provider says are left. After a refusal, it often says how long to wait instead. */
 function tellQuota({ throttle, resetIsWait = true }: Tools, { status, headers }: RawResponse): void {
   const quota = callQuota(headers, { localNow: Date.now(), resetIsWait })
   if (quota && (status !== 429 || quota.paceMs !== undefined)) throttle.noteQuota(quota)
 }
 
-/** It is shown to people, so it may only be what such ids are. */
+/** The id is shown to people, so it may contain only the usual characters of such ids. */
 function vendorRequestId(headers: ResponseHeaders): string | undefined {
   const id = headers.get('x-request-id') ?? headers.get('x-correlation-id')
   return id !== null && /^[\w.:/+=-]{1,128}$/.test(id) ? id : undefined
@@ -227,7 +227,7 @@ function judge(request: Request, raw: RawResponse, format: ErrorFormat): Result 
   return { error, isTransient: error.fault === 'rate-limit' || status >= 500, redirectUrl: redirectUrl(request, raw) }
 }
 
-/** The base URL of a cloud's API without its trailing slashes; throws if the URL would send credentials in the clear. */
+/** The base URL of a provider's API without trailing slashes; throws if the URL would send credentials in the clear. */
 export function requireBaseUrl(vendor: string, baseUrl: string): string {
   const parsed = parseBaseUrl(baseUrl, 'loopback')
   if ('url' in parsed) return parsed.url
@@ -245,7 +245,7 @@ type RedirectedRequest = { url: string; init: { method: string } }
 const redirectStatuses = [301, 302, 303, 307, 308]
 
 /**
- * The URL to which a read may follow a redirect; undefined if it must not. We follow to the same host only, as the
+ * The URL to which a read may follow a redirect; undefined if it must not. It must be on the same host, because the
  * request carries credentials. The scheme stays ours, because an API may redirect to its own address by plain http.
  */
 export function redirectUrl(

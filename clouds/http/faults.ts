@@ -2,25 +2,25 @@ import { CloudError, type Fault } from '../ports/cloud.ts'
 import { type Body, type RawResponse, retryAfterMs } from './answer.ts'
 import { connectTimeoutCode } from './send.ts'
 
-/** The facts of one call for messages about it. */
+/** The facts of a call, for messages about it. */
 export type CallFacts = {
   vendor: string
   name: string
   method: string
-  /** Without the query. */
+  /** The path without the query. */
   path: string
-  /** It changes nothing. */
+  /** Whether the call changes nothing. */
   isRead: boolean
   /** Credentials and secrets of this call. No message may contain them, even if the vendor's text does. */
   secrets: string[]
-  /** The remedy for each fault; it follows the vendor's text. */
+  /** The remedy for each fault, which follows the vendor's text. */
   hints: Partial<Record<Fault, string>>
 }
 
-/** A refusal with the vendor's own text, of the call with this name. */
+/** A refusal with the vendor's own text, for the call of this name. */
 export type Refusal = { name: string; status: number; text: string | undefined; body: unknown }
 
-/** How to read a vendor's refusals. */
+/** How to parse a vendor's refusals. */
 export type ErrorFormat = {
   /** The vendor's own text in the body of an error. */
   errorText(body: unknown): string | undefined
@@ -28,13 +28,13 @@ export type ErrorFormat = {
   errorCode?: ((body: unknown) => string | undefined) | undefined
   /** The fault, if the status does not decide it. */
   fault?: ((refusal: Refusal) => Fault | undefined) | undefined
-  /** Whether the cloud may have carried out a call that it answers with this 4xx; by default only with 408. */
+  /** Whether the provider may have executed a call that it answers with this 4xx; by default only for 408. */
   isDoubtful?: ((refusal: Refusal) => boolean) | undefined
-  /** Whether the end of the rate limit's window is when the next call is allowed; it is by default. */
+  /** Whether the next call is allowed at the end of the rate limit's window; true by default. */
   resetIsWait?: boolean | undefined
 }
 
-/** The error of a call that the cloud, or a proxy before it, refused. */
+/** The error for a call that the provider, or a proxy in front of it, refused. */
 export function refusalError(facts: CallFacts, raw: RawResponse, format: ErrorFormat): CloudError {
   const { status, headers, body } = raw
   const { resetIsWait = true } = format
@@ -48,7 +48,7 @@ export function refusalError(facts: CallFacts, raw: RawResponse, format: ErrorFo
   const message =
     (vendorMessage ? `${answered}: ${vendorMessage}` : answered) + doubtText(outcome) + hintText(facts, fault)
   const isLimited = fault === 'rate-limit'
-  // Each answer says when the window ends: a cloud that is unavailable may be back long before.
+  // Every answer says when the window ends, but a provider that is unavailable may be back long before that.
   const wait = { localNow: Date.now(), resetIsWait: resetIsWait && isLimited }
   return new CloudError(message, {
     fault,
@@ -58,7 +58,7 @@ export function refusalError(facts: CallFacts, raw: RawResponse, format: ErrorFo
   })
 }
 
-/** The error of a call without a complete response: not connected, cut off, or not HTTP. */
+/** The error for a call without a complete response: not connected, cut off, or not HTTP. */
 export function connectionError(facts: CallFacts, error: unknown): CloudError {
   const { vendor, method, path } = facts
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
@@ -71,12 +71,12 @@ export function connectionError(facts: CallFacts, error: unknown): CloudError {
 
 function reasonOf(cause: unknown): string {
   if (!(cause instanceof Error)) return 'no reason given'
-  // Node has three texts for it, and one is `aborted`, as if we had done it.
+  // Node has three texts for this. One is `aborted`, which sounds as if we had done it.
   if (codeOf(cause) === 'ECONNRESET') return 'other side closed the connection'
   return cause.message || (codeOf(cause) ?? cause.name)
 }
 
-/** The error of a call that exceeded its time limit, as it waited for its answer or for credentials. */
+/** The error for a call that exceeded its time limit while it waited for its answer or for credentials. */
 export function timeoutError(facts: CallFacts, { timeoutMs, sent }: { timeoutMs: number; sent: boolean }): CloudError {
   const within = `within ${timeoutMs / 1000} s`
   if (!sent) return notSentError(facts, { fault: 'unavailable', reason: `it got no token ${within}` })
@@ -85,7 +85,7 @@ export function timeoutError(facts: CallFacts, { timeoutMs, sent }: { timeoutMs:
   return new CloudError(message + doubtText(outcome), { fault: 'unavailable', outcome })
 }
 
-/** The error of a call that its caller canceled, before it was sent or while it was in flight. */
+/** The error for a call that its caller canceled before it was sent, or while it was in flight. */
 export function canceledError(facts: CallFacts, { sent, reason }: { sent: boolean; reason: unknown }): CloudError {
   const outcome = sent ? lostOutcome(facts) : 'nothing'
   const when = sent ? 'while it was in flight' : 'before it was sent'
@@ -93,7 +93,7 @@ export function canceledError(facts: CallFacts, { sent, reason }: { sent: boolea
   return new CloudError(message, { fault: 'unavailable', outcome, cause: reason })
 }
 
-/** The error of a call that cannot be sent. */
+/** The error for a call that cannot be sent. */
 export function notSentError(facts: CallFacts, { fault, reason }: { fault: Fault; reason: string }): CloudError {
   return new CloudError(`${facts.vendor}: ${facts.method} ${facts.path} was not sent: ${reason}`, {
     fault,
@@ -101,7 +101,7 @@ export function notSentError(facts: CallFacts, { fault, reason }: { fault: Fault
   })
 }
 
-/** Whether the vendor's API itself may have sent this body: it sends JSON objects, proxies send HTML or text. */
+/** Whether the vendor's API itself may have sent this body: it sends JSON objects, while proxies send HTML or text. */
 export function isVendorBody(body: Body): boolean {
   return body.kind === 'none' || (body.kind === 'json' && typeof body.value === 'object' && body.value !== null)
 }
@@ -140,7 +140,7 @@ function doubtText(outcome: 'nothing' | 'unknown'): string {
 }
 
 function vendorText(text: string | undefined, facts: CallFacts): string | undefined {
-  // Our hint follows in the same sentence.
+  // Our hint follows as part of the same sentence.
   const cleaned = text && clean(text, facts).replace(/\.$/, '')
   return cleaned || undefined
 }
@@ -152,7 +152,7 @@ function clean(text: string, { secrets }: CallFacts): string {
   return cleaned.length > 300 ? `${cleaned.slice(0, 300)}…` : cleaned
 }
 
-/** A secret as it is, and as JSON escapes it once and twice: vendors quote the request in a text of their answer. */
+/** A secret as it is, and as JSON escapes it once and twice: vendors may quote the request in their answer. */
 function formsOf(secret: string): string[] {
   const escaped = jsonEscaped(secret)
   return [jsonEscaped(escaped), escaped, secret]
@@ -166,7 +166,7 @@ function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 
-/** Failures before the first byte of a request: the proxy, the connection, or the server's certificate. */
+/** Failures before the first byte was sent: at the proxy, the connection, or the server's certificate. */
 const beforeSending = new RegExp(
   `^(${connectTimeoutCode}|ERR_PROXY_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_)`,
 )

@@ -2,23 +2,23 @@ import PQueue from 'p-queue'
 import { boundToRequest } from '../../lib/request-id.ts'
 import { movePriority, type Throttle } from './throttle.ts'
 
-/** Moves go first, and wait for no other call: an address that points to a dead machine is an outage. */
+/** Moves go first, and wait for no other call: while an address points to a dead machine, there is an outage. */
 const priorities = { move: movePriority, write: 1, reserve: 1, read: 0 }
 
 export type Lane = keyof typeof priorities
 
 export type LaneOptions = {
-  /** The maximum of calls in flight; moves are not counted. */
+  /** The maximum of calls in flight, not counting moves. */
   inFlight: number
-  /** The maximum of calls that begin in any such span of time, if the cloud has a rate limit. */
+  /** The maximum of calls that begin within any such period, if the provider has a rate limit. */
   rate?: { calls: number; perMs: number } | undefined
-  /** An additional wait of each call. */
+  /** An additional wait before each call. */
   throttle?: Pick<Throttle, 'turn'>
 }
 
 /**
- * Runs work as soon as the limits permit. If the signal aborts before, it rejects at once with the `abortError`. Work that
- * calls the cloud again must await `pace` first, which rejects with the reason of its signal.
+ * Runs work as soon as the limits permit. If the signal aborts before, it rejects at once with the `abortError`. Before
+ * each further call, the work must await `pace`, which rejects with its signal's reason.
  */
 export type ScheduleCall = <T>(
   lane: Lane,
@@ -30,8 +30,8 @@ export type ScheduleCall = <T>(
 export type Pace = (signal: AbortSignal) => Promise<void>
 
 /**
- * A queue that limits the load on one cloud. Reads never use one of its places, and reserves never use another. So slow
- * lists never delay a reservation, and reserves that hang never delay a deletion.
+ * A queue that limits the load on one provider. Reads never take one of its places, and reserves never take another. So
+ * slow lists never delay a reservation, and hanging reserves never delay a deletion.
  */
 export function makeScheduler({ inFlight, rate, throttle }: LaneOptions): ScheduleCall {
   const all = new PQueue({ concurrency: inFlight })
@@ -40,7 +40,7 @@ export function makeScheduler({ inFlight, rate, throttle }: LaneOptions): Schedu
   const queues: { [lane in Lane]?: PQueue } = { read: limited(), reserve: limited() }
 
   return async (lane, work, { signal, abortError }) => {
-    // The queue follows the signal only while we wait in it: after the start, only the work knows what an abort means.
+    // The queue follows the signal only while the call waits: after the start, only the work knows what an abort means.
     const waiting = new AbortController()
     const leave = () => waiting.abort(abortError(signal.reason))
     const stay = () => signal.removeEventListener('abort', leave)
@@ -52,7 +52,7 @@ export function makeScheduler({ inFlight, rate, throttle }: LaneOptions): Schedu
       await starts?.add(async () => {}, { priority, signal: ends })
       await throttle?.turn(priority, ends)
     }
-    // The queue starts work in whatever ended before it.
+    // The queue starts work in the context of whatever ended before, not of this call's request.
     const begin = boundToRequest(async () => {
       await pace(waiting.signal)
       waiting.signal.throwIfAborted()

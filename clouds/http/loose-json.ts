@@ -1,22 +1,22 @@
 import { isIPv4 } from 'node:net'
 
-// By hand, not with a validator such as valibot: a wrong or unknown field must cost only that field. In a schema each
-// field would need a fallback of its own, and the schemas would be longer than these readers.
+// Hand-written instead of using a validator such as valibot: a wrong or unknown field must cost only that field. A
+// schema would need a fallback for each field, and be longer than these readers.
 
-/** A JSON object of a vendor, whose fields may hold anything. */
+/** A JSON object from a vendor, whose fields may contain anything. */
 export type Fields = Record<string, unknown>
 
-/** The fields of a JSON object; none if the value is not one. */
+/** The fields of a JSON object; empty if the value is not one. */
 export function fieldsOf(value: unknown): Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
 }
 
-/** A string that is not empty. */
+/** A non-empty string. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** An id as text: some vendors have texts, others numbers; 0 means none. */
+/** An id as text: vendors send texts or numbers, and 0 means none. */
 export function idOf(value: unknown): string | undefined {
   return textOf(value) ?? (countOf(value) === 0 ? undefined : countOf(value)?.toString())
 }
@@ -37,14 +37,14 @@ export function asnOf(value: unknown): number | undefined {
   return number >= 1 && number <= 4_294_967_295 ? number : undefined
 }
 
-/** The addresses of peers, each once and in numerical order; undefined if one of them is not an address. */
+/** The addresses of peers, without duplicates and in numerical order; undefined if one of them is invalid. */
 export function peerAddressesOf(value: unknown): string[] | undefined {
   const addresses = itemsOf(value)
   if (!addresses?.every(isAddress)) return undefined
   return [...new Set(addresses)].toSorted((one, other) => numberOf(one) - numberOf(other))
 }
 
-/** Whether a value is an address of a BGP session. */
+/** Whether a value is an address that a BGP session can use. */
 export function isAddress(value: unknown): value is string {
   return typeof value === 'string' && isIPv4(value)
 }

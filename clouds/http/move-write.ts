@@ -3,16 +3,16 @@ import { CloudError } from '../ports/cloud.ts'
 import type { VendorHttp, VendorResponse } from './client.ts'
 import type { VendorCall } from './request.ts'
 
-/** A write that waits longer for its turn, as the rate limit may demand, has less time for its answer. */
+/** A write that waits longer than this for its turn, as the rate limit may demand, has less time for its answer. */
 const turnMs = 250
 
-/** A write of a move, as long as its caller may write. It ends in time even if it waits for its turn before. */
+/** Makes a write of a move, limited by how long its caller may write. It ends in time even if it waits for its turn first. */
 export async function writeOfMove(
   http: VendorHttp,
   call: VendorCall,
   { signal, writeMs }: MoveOptions,
 ): Promise<VendorResponse> {
-  // Clocks count in fractions, and timers of Node take whole numbers.
+  // Clocks count in fractions, but Node timers take whole numbers.
   const ms = Math.floor(Math.min(writeMs(), longestWriteMs))
   if (ms < leastWriteMs) {
     const message = `${call.method} /${call.path.join('/')} was not sent: this process may no longer move the address`

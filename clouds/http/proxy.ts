@@ -2,12 +2,12 @@ import type { ProxyEnvironment } from './send.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** As in Go, whose programs we replace, no proxy is asked for a service on the same machine. */
+/** As in Go, in which the programs that we replace are written, local services are called without a proxy. */
 const loopback = ['localhost', '127.0.0.1', '::1', '[::1]']
 
 /**
- * The proxies of calls to the cloud: HTTPS_PROXY or HTTP_PROXY, except for hosts in NO_PROXY. Calls to the API server
- * have none of these: a kubeconfig names their proxy.
+ * The proxies for calls to the provider: HTTPS_PROXY or HTTP_PROXY, except for hosts in NO_PROXY. Calls to the API
+ * server use none of these: a kubeconfig names their proxy.
  */
 export function proxyOf(env: Environment): ProxyEnvironment {
   const value = (name: string) => env[name.toLowerCase()] || env[name]
@@ -23,7 +23,7 @@ export function proxyOf(env: Environment): ProxyEnvironment {
   }
 }
 
-/** As in Go, an entry means the host and its subdomains. To Node a name means only the host. */
+/** As in Go, an entry means the host and its subdomains, while for Node a name means only the host. */
 function exceptions(text: string): string[] {
   const names = text.split(/[,\s]+/).map((entry) => entry.replace(/^\*?\./, ''))
   return names.filter(Boolean).flatMap((name) => [name, `.${name}`])

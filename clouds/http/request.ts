@@ -12,12 +12,12 @@ export type VendorCall = {
   path: string[]
   query?: Record<string, string | number | string[]>
   body?: unknown
-  /** A body of fields, as an HTML form sends it, in place of a JSON body. */
+  /** Fields that are sent like an HTML form, instead of a JSON body. */
   form?: Record<string, string>
-  /** It changes nothing, although its method is another one than GET. */
+  /** The call changes nothing, although its method is not GET. */
   isRead?: true
   timeoutMs?: number
-  /** Error statuses that are a valid response to this call: 404 if it means that the object is deleted. */
+  /** Error statuses that are a valid response to this call: 404, for instance, if it means that the object is deleted. */
   accept?: number[]
   lane?: Lane
   /** Secrets in the body: no message may contain them, even if the vendor's text does. */
@@ -32,23 +32,23 @@ export type Sender = {
   vendor: string
   baseUrl: string
   userAgent: string
-  /** The headers with our credentials; read for every call, never shown. It may have to fetch a token for them. */
+  /** The headers with our credentials, read for every call and never shown. It may have to fetch a token first. */
   headers(signal: AbortSignal): Headers | Promise<Headers>
-  /** The cloud answered 401 to a call with these headers. With this, the call is sent once more with new headers. */
+  /** Notes that these headers were answered with 401. If present, the call is sent once more with new headers. */
   renew?(refused: Headers): void
-  /** The remedy for each fault of any call. */
+  /** The remedy for each fault, for any call. */
   hints?: Partial<Record<Fault, string>>
   readTimeoutMs?: number
   writeTimeoutMs?: number
 }
 
-/** A call before it has credentials: the facts for messages about it, and how long it may take. */
+/** A call before it gets credentials: the facts for messages about it, and its time limit. */
 export type PlannedCall = { call: VendorCall; facts: CallFacts; timeoutMs: number }
 
 /** A request to send, and the facts for messages about it. */
 export type Request = { url: string; init: RequestParts; accept: number[]; facts: CallFacts }
 
-/** Plans a call; throws if its path would lead to another object. */
+/** Plans a call; throws if its path would address another object. */
 export function planCall(call: VendorCall, sender: Sender): PlannedCall {
   const isRead = call.method === 'GET' || call.isRead === true
   const facts = {
@@ -99,20 +99,20 @@ function headersOf(
   if (type !== undefined) headers['content-type'] = type
   try {
     for (const [name, value] of Object.entries(credentials)) {
-      // The file of a token often ends with a line break.
+      // A token file often ends with a line break.
       const trimmed = value.trim()
       nodeHttp.validateHeaderValue(name, trimmed)
       headers[name.toLowerCase()] = trimmed
     }
   } catch {
-    // Node's own message quotes the value.
+    // Node's own message would quote the value.
     const reason = 'the credentials contain characters that an HTTP header cannot carry; check them for line breaks'
     throw notSentError(facts, { fault: 'auth', reason })
   }
   return headers
 }
 
-/** The texts to hide: `Bearer <token>` as a whole, and the token by itself. */
+/** The texts to hide: `Bearer <token>` as a whole, and the token alone. */
 function secretsOf(credentials: Headers): string[] {
   return Object.values(credentials)
     .flatMap((value) => [value.trim(), value.trim().split(' ').at(-1) ?? ''])

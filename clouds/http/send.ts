@@ -5,19 +5,19 @@ import { createGunzip } from 'node:zlib'
 import { nodeHttp } from '../../lib/node-http.ts'
 import type { ReceivedResponse } from './answer.ts'
 
-/** Where proxies are: the variables of the environment that name them. */
+/** The environment variables that name proxies. */
 export type ProxyEnvironment = { HTTP_PROXY?: string; HTTPS_PROXY?: string; NO_PROXY?: string }
 
 /** The parts of a request that are sent to a URL. */
 export type RequestParts = { method: string; headers: Record<string, string>; body?: string }
 
-/** Sends a request and returns the response as soon as its headers have arrived. */
+/** Sends a request and returns the response once its headers have arrived. */
 export type Send = (url: string, init: RequestParts, signal: AbortSignal) => Promise<ReceivedResponse>
 
 /** Servers close idle connections without notice, some after 5 s. We close ours first, so that no write meets a closing one. */
 const usualIdleMs = 4_000
 
-/** The code of the error when no connection was made in time. Nothing was sent. */
+/** The error code for a connection that was not made in time, so that nothing was sent. */
 export const connectTimeoutCode = 'EIP_CONNECT_TIMEOUT'
 
 export type SendOptions = {
@@ -27,7 +27,7 @@ export type SendOptions = {
   idleMs?: number
 }
 
-/** Requests over kept-alive connections. Without the global `fetch`, whose library takes 15 MiB. */
+/** Sends requests over kept-alive connections. It avoids the global `fetch`, whose library takes 15 MiB. */
 export function makeSend({ proxy = {}, connectTimeoutMs = 10_000, idleMs = usualIdleMs }: SendOptions): Send {
   const options: AgentOptions = { keepAlive: true, timeout: idleMs, proxyEnv: proxy }
   const agents: { [protocol in 'http:' | 'https:']?: Agent } = {}
@@ -64,7 +64,7 @@ function sent(start: typeof https, { url, body, options, connectTimeoutMs }: Sen
       if (request.reusedSocket) connected()
       else socket.once(socket instanceof TLSSocket ? 'secureConnect' : 'connect', connected)
     })
-    // A request that ends by any other way has no need of the timer either.
+    // A request that ends any other way does not need the timer either.
     request.on('close', connected)
     request.on('error', reject)
     request.end(body)
@@ -80,7 +80,7 @@ function received(message: IncomingMessage): ReceivedResponse {
   }
 }
 
-/** The end of either stream ends the other, so that a response that is left unread keeps no connection. */
+/** The end of either stream ends the other, so that an unread response keeps no connection. */
 async function* unzipped(message: IncomingMessage): AsyncGenerator<Uint8Array> {
   const plain = message.pipe(createGunzip())
   message.on('error', (error) => plain.destroy(error))

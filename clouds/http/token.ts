@@ -5,7 +5,7 @@ import type { VendorHttp } from './client.ts'
 import { countOf, fieldsOf, textOf } from './loose-json.ts'
 import type { Sender, VendorCall } from './request.ts'
 
-/** Credentials that are a token, which is fetched and expires. They are a part of the options of `vendorHttp`. */
+/** Credentials in the form of a token that is fetched and expires, as options of `vendorHttp`. */
 export type TokenCredentials = Required<Pick<Sender, 'headers' | 'renew'>>
 
 export type TokenOptions = {
@@ -13,7 +13,7 @@ export type TokenOptions = {
   /** The client of the service that grants tokens. */
   http: VendorHttp
   call: VendorCall
-  /** The secret that the token is granted for. After its rotation the previous token is no longer used. */
+  /** The secret for which the token is granted. After a rotation, the previous token is no longer used. */
   basis: () => string
   /** A monotonic clock in milliseconds. */
   now?: (() => number) | undefined
@@ -21,13 +21,13 @@ export type TokenOptions = {
 
 type Granted = { token: Secret; basis: string; endsAtMs: number }
 
-/** A token ends early for us: a call that begins with it may take a while. */
+/** We treat a token as expired this much earlier, because a call that begins with it may take a while. */
 const marginMs = 60_000
 
-/** Our assumption where the answer does not say how long a token is valid. */
+/** The assumed validity of a token if the answer does not state it. */
 const usualSeconds = 300
 
-/** Short-lived tokens as OAuth grants them. Nothing is fetched before a call needs it, and callers share one request. */
+/** Short-lived tokens as granted by OAuth. A token is fetched only when a call needs it, and callers share one request. */
 export function tokenCredentials(options: TokenOptions): TokenCredentials {
   const { basis, now = () => performance.now() } = options
   let known: Granted | undefined
@@ -50,7 +50,7 @@ export function tokenCredentials(options: TokenOptions): TokenCredentials {
       return bearer(isValid && known ? known : await untilAborted(fetch(of), signal))
     },
     renew(refused) {
-      // If several calls were refused at once, the later ones get the token that the first of them fetched.
+      // If several calls were refused at once, the later ones use the token that the first of them fetched.
       if (known && bearer(known).authorization === refused['authorization']) known = undefined
     },
   }
@@ -65,7 +65,7 @@ async function fetchToken(
   basis: string,
 ): Promise<Granted> {
   const sentAtMs = now()
-  // No caller's signal ends it: others wait for the same token. The call has its own time limit.
+  // No caller's signal ends it, because others wait for the same token. The call has its own time limit.
   const { signal } = new AbortController()
   const { body } = await http.call({ ...call, isRead: true, secrets: [basis] }, signal)
   const { access_token, expires_in } = fieldsOf(body)

@@ -7,15 +7,15 @@ import type { SharedRead } from '../../lib/shared-read.ts'
 import { unreadableError, vendor, refusal, requireSameId } from './errors.ts'
 import { type Block, parseBlock } from './parse-block.ts'
 
-/** An account with one location of it, its HTTP client and its lists, which all callers share. */
+/** An account in one of its locations, its HTTP client and its lists, which all callers share. */
 export type Account = {
   http: VendorHttp
-  /** Where addresses are reserved, and whose routers the servers speak BGP with. */
+  /** The location where addresses are reserved, and whose routers speak BGP with the servers. */
   location: string
-  /** Every IP block, as the API shows it. */
+  /** Every IP block, as the API returns it. */
   blocks: SharedRead<Fields[]>
   servers: SharedRead<Fields[]>
-  /** The BGP peer groups of the location: one, or none. */
+  /** The BGP peer groups of the location: at most one. */
   peerGroups: SharedRead<Fields[]>
 }
 
@@ -28,7 +28,7 @@ export const pathOf = {
   locations: ['location-api', 'v1', 'locations'],
 }
 
-/** The account of a client; nothing has been read yet. */
+/** The account of a client, of which nothing has been read yet. */
 export function accountAt(http: VendorHttp, location: string): Account {
   const listed = (name: string, path: string[], query: VendorCall['query'] = {}) =>
     sharedList({
@@ -44,7 +44,7 @@ export function accountAt(http: VendorHttp, location: string): Account {
   }
 }
 
-/** A list, which the API returns as a whole. An item without an id may hide the wanted one. */
+/** A list, which the API returns as a whole. An item without an id is an error, because it may be the wanted one. */
 export async function readList(http: VendorHttp, call: VendorCall, signal: AbortSignal): Promise<Fields[]> {
   const { body } = await http.call(call, signal)
   const items = itemsOf(body)?.map(fieldsOf)
@@ -53,7 +53,7 @@ export async function readList(http: VendorHttp, call: VendorCall, signal: Abort
   return items
 }
 
-/** The first IPv4 addresses in a list of texts. */
+/** The IPv4 addresses in a list of texts. */
 export function ipv4In(given: unknown): string[] {
   return itemsOf(given)?.flatMap((text) => (typeof text === 'string' && isIPv4(text) ? text : [])) ?? []
 }
@@ -71,8 +71,8 @@ export async function findBlock(account: Account, id: string, signal: AbortSigna
 type Kind = { name: string; list: 'blocks' | 'servers'; id: string }
 
 /**
- * An object, read live; undefined proves that it is deleted. The API answers 403 for deleted objects as for hidden ones.
- * So the complete list with the same token decides, even where it lags behind a deletion.
+ * An object, read live; undefined proves that it is deleted. The API answers 403 for both deleted and hidden objects.
+ * So the complete list, read with the same token, decides, even though it may lag behind a deletion.
  */
 export async function readOne(account: Account, { name, list, id }: Kind, signal: AbortSignal): Promise<unknown> {
   const call: VendorCall = { name, method: 'GET', path: [...pathOf[list], id], accept: [403, 404] }
@@ -82,7 +82,7 @@ export async function readOne(account: Account, { name, list, id }: Kind, signal
   return body
 }
 
-/** The same, from the list. */
+/** The same, looked up in the list. */
 export async function findListed(
   account: Account,
   { list, id }: Pick<Kind, 'list' | 'id'>,

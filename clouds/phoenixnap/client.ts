@@ -11,7 +11,7 @@ import { reservationsOf } from './reservations.ts'
 import type { Location } from '../ports/cloud.ts'
 import { fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
 
-/** The API key is the secret of the client. */
+/** The options of the client. The API key is its secret. */
 export type PhoenixnapOptions = ClientOptions &
   PeeringOptions & {
     clientId: string
@@ -34,12 +34,12 @@ const tokenCall: VendorCall = {
   form: { ...grant, scope },
 }
 
-/** The token service refuses a client that lacks one of the scopes. Without the parameter it grants those that the client has. */
+/** The token service refuses a client that lacks one of the scopes. Without the parameter it grants those that it has. */
 function withFewerScopes(http: VendorHttp): VendorHttp {
   return {
     async call(call, signal) {
       const answer = await http.call({ ...call, accept: [400] }, signal)
-      // Where the scopes were not the reason, this one says it again.
+      // If the scopes were not the reason, the second answer says so again.
       return answer.status === 400 ? http.call({ ...call, form: grant }, signal) : answer
     },
   }
@@ -84,7 +84,7 @@ export function phoenixnap(options: PhoenixnapOptions): Vendor & { peering: Peer
   }
 }
 
-/** Both parts are encoded as OAuth says, because either may contain a colon. The file of a secret may end with a line break. */
+/** OAuth requires both parts to be encoded, because either may contain a colon. A secret's file may end with a line break. */
 function basic(id: string, secret: string): string {
   return Buffer.from(`${encodeURIComponent(id)}:${encodeURIComponent(secret.trim())}`).toString('base64')
 }

@@ -7,7 +7,7 @@ export const vendor = 'phoenixNAP'
 
 export const { refusal, requireSameId, unreadableError } = vendorErrors(vendor)
 
-/** An API's text of a refusal, and the fault of each field. The token service has other fields. */
+/** An API's text of a refusal, and the fault of each field. The token service uses other fields. */
 export function errorText(body: unknown): string | undefined {
   const { message, validationErrors, error, error_description: description } = fieldsOf(body)
   const problems = itemsOf(validationErrors)?.flatMap((one) => textOf(one) ?? []) ?? []
@@ -15,23 +15,23 @@ export function errorText(body: unknown): string | undefined {
   return textOf([text, ...problems].filter((one) => one !== undefined).join('; '))
 }
 
-/** The fault of a refusal, where its status does not say it. */
+/** The fault of a refusal whose status does not tell. */
 export function faultOf({ name, status, text = '' }: Refusal): Fault | undefined {
-  // No block of the size is left in the location, or the location has no BGP.
+  // The location has no block of this size left, or no BGP.
   if (status === 406) return name === 'reserve' ? 'quota' : 'invalid'
-  // The status at the limit of an account is not known outside the vendor.
+  // The status at an account's limit is not known outside the vendor.
   const isLimit = /quota|limit|exceed/i.test(text) && (status === 400 || status === 403)
   if (name === 'reserve' && isLimit) return 'quota'
-  // A DELETE can only come at the wrong time: the block is in use.
+  // A DELETE can only be premature: the block is in use.
   return name === 'release' && status === 400 ? 'conflict' : undefined
 }
 
-/** The fault of a refused token: whatever is wrong, it is the client or its secret. */
+/** The fault of a refused token: in any case, the client or its secret is wrong. */
 export function tokenFaultOf({ status }: Refusal): Fault | undefined {
   return status >= 400 && status < 500 && status !== 408 ? 'auth' : undefined
 }
 
-/** Whether the cloud refused a write as it is, so that nothing was done. */
+/** Whether the provider refused a write as it was, so that nothing was done. */
 export function isRefused(error: unknown, faults: readonly Fault[]): error is CloudError {
   return error instanceof CloudError && error.outcome === 'nothing' && faults.includes(error.fault)
 }

@@ -12,7 +12,7 @@ export function machinesOf(account: Account): Machines {
   }
 }
 
-/** The machines of these servers. Blocks are read only if a server may have one of our addresses beside its own. */
+/** The machines for these servers. Blocks are read only if a server may have one of our addresses beside its own. */
 export async function parseServers(account: Account, servers: Fields[], signal: AbortSignal): Promise<Machine[]> {
   const lent = new Set<string>()
   if (servers.some(mayHaveLent))
@@ -24,12 +24,12 @@ export async function parseServers(account: Account, servers: Fields[], signal: 
 async function findMachine(account: Account, id: string, signal: AbortSignal): Promise<Machine | undefined> {
   const body = await readOne(account, { name: 'machine', list: 'servers', id }, signal)
   if (body !== undefined) return (await parseServers(account, [fieldsOf(body)], signal))[0]
-  // No answer names the account. A client of another one sees other servers, or none: that proves nothing.
+  // No answer names the account. A client of another account sees other servers, or none, which proves nothing.
   if ((await account.servers.recent(signal)).length > 0) return undefined
   throw refusal(`server ${id} is not in the account of the client, and no other server is: check the client id`, 'auth')
 }
 
-/** The server in a response, of which we read no password. `lent` are our addresses that are not its own. */
+/** The server in a response, without its password. `lent` are our addresses, which are not its own. */
 function parseServer(server: Fields, lent: ReadonlySet<string>): Machine {
   return {
     id: textOf(server.id) ?? '',
@@ -42,18 +42,18 @@ function parseServer(server: Fields, lent: ReadonlySet<string>): Machine {
       ...ipv4In(server.privateIpAddresses).map((address) => ({ address, isPublic: false, isElastic: false })),
       ...ipv4In(server.publicIpAddresses).map((address) => ({ address, isPublic: true, isElastic: lent.has(address) })),
     ],
-    // The API names private networks by their ids.
+    // The API identifies private networks only by id.
     privateNetwork: undefined,
   }
 }
 
-/** Whatever is neither on nor off may become either. Pods of a machine that is off may be moved to others. */
+/** Any other state may become either. It does not count as off, because Pods of a machine that is off may move to others. */
 function stateOf(status: unknown): Machine['state'] {
   if (status === 'powered-on') return 'on'
   return status === 'powered-off' ? 'off' : 'changing'
 }
 
-/** Whether some of its public addresses may be ours: its own is one, and comes from no public network. */
+/** Whether some of its public addresses may be ours. A server has one of its own, which comes from no public network. */
 function mayHaveLent({ publicIpAddresses, networkConfiguration }: Fields): boolean {
   const { publicNetworks } = fieldsOf(fieldsOf(networkConfiguration).publicNetworkConfiguration)
   return ipv4In(publicIpAddresses).length > 1 || (itemsOf(publicNetworks)?.length ?? 0) > 0

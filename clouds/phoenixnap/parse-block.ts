@@ -6,16 +6,16 @@ import { marksOf, readTags, type TagRequest } from './tags.ts'
 /** The parts of an IPv4 block that we need. */
 export type Block = {
   reservation: Reservation
-  /** As the cloud returned them: a PUT replaces them all. */
+  /** As the API returned them: a PUT replaces them all. */
   tags: TagRequest[]
 }
 
-/** The IPv4 block in a response; undefined if it is something else. */
+/** The IPv4 block in a response; undefined if the response has something else. */
 export function parseBlock(body: unknown): Block | undefined {
   const item = fieldsOf(body)
   const id = textOf(item.id)
   const found = addressOf(textOf(item.cidr) ?? '')
-  // The smallest block has no address before it is created. A block of the other family is none of ours.
+  // The smallest block has no address before it is created. A block of the other family is not ours.
   const isAwaited = item.status === 'creating' && item.ipVersion !== 'V6'
   if (id === undefined || (!found && !isAwaited)) return undefined
   const tags = readTags(item.tags)
@@ -36,8 +36,8 @@ export function parseBlock(body: unknown): Block | undefined {
 }
 
 /**
- * The address of a block. In a /31 it is the higher one: the vendor's own tools use it, and the lower one is not known to
- * work. A larger block is a network, which we lend to no Service as a whole.
+ * The address of a block. In a /31 it is the higher one: the vendor's own tools use it, and the lower one is not known
+ * to work. A larger block is a network, which no Service gets as a whole.
  */
 function addressOf(cidr: string): (Pick<Reservation, 'prefixLength'> & { address: string }) | undefined {
   const [, first = '', length = ''] = /^([\d.]+)\/(\d{1,2})$/.exec(cidr) ?? []
@@ -48,7 +48,7 @@ function addressOf(cidr: string): (Pick<Reservation, 'prefixLength'> & { address
   return { address: first.replace(/\d+$/, (last) => String(Number(last) | 1)) }
 }
 
-/** The holder of a block. A block that others were cut from, and one that changes, is also in use. */
+/** The holder of a block. A block that is subnetted or changing also counts as in use. */
 function holderOf({ status, assignedResourceId, assignedResourceType }: Fields): string | undefined {
   const id = textOf(assignedResourceId)
   const kind = textOf(assignedResourceType)?.toLowerCase().replaceAll(/[_-]/g, ' ')

@@ -3,25 +3,25 @@ import { Secret } from '../../lib/secret.ts'
 
 /** The parts of a BGP peer group that we need. */
 export type PeerGroup = {
-  /** The number of the servers; undefined until the vendor has set the group up. */
+  /** The AS number of the servers; undefined until the vendor has set the group up. */
   localAsn: number | undefined
   peerAddresses: string[]
   password: Secret
   isMultihop: boolean
 }
 
-/** A peer group's report about its own state and the blocks that its routers announce. */
+/** A peer group's own state, and that of the blocks that its routers announce. */
 export type Routing = {
-  /** Why no block may be announced. */
+  /** Why no block can be announced. */
   problem: string | undefined
-  /** The ids of the blocks that the routers could not take. */
+  /** The ids of the blocks that the routers could not accept. */
   failedBlocks: string[]
 }
 
-/** In the other statuses the routers work, or the group is being set up. */
+/** In any other status, the routers work, or the group is being set up. */
 const badStatuses = ['ERROR', 'ON_HOLD', 'PENDING_DELETION', 'DELETING']
 
-/** A peer group's report about the blocks, as far as it has one. */
+/** The state that a peer group reports, as far as it does. */
 export function routingOf({ status: given, location, ipPrefixes }: Fields): Routing {
   const status = textOf(given) ?? ''
   const failed = itemsOf(ipPrefixes)
@@ -41,7 +41,7 @@ export function parsePeerGroup(group: Fields): PeerGroup | undefined {
   const peerAddresses = peerAddressesOf(group.peeringLoopbacksV4)
   if (password === undefined || !peerAddresses || peerAddresses.length === 0) return undefined
   return {
-    // A number that is wanted but not verified yet is not used by the sessions.
+    // A requested but unverified number is not used by the sessions.
     localAsn: asnOf(fieldsOf(group.activeAsnDetails).asn),
     peerAddresses,
     password: new Secret(password),

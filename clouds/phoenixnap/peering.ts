@@ -7,20 +7,20 @@ import { parseServers } from './machines.ts'
 import { type PeerGroup, parsePeerGroup } from './parse-peer-group.ts'
 
 export type PeeringOptions = {
-  /** The number of the vendor's routers, which no API shows. */
+  /** The AS number of the vendor's routers, which no API shows. */
   peerAsn: number
   /** Whether we may create the peer group of the location. */
   createsPeerGroup: boolean
 }
 
-/** The number that the vendor proposes for the servers of an account. */
+/** The AS number that the vendor proposes for an account's servers. */
 const usualAsn = 65_401
 
 type Peered = Account & PeeringOptions
 
 /**
- * BGP of the location. Its peer group is the account's: every server there may have sessions, and no call enables it for
- * one of them.
+ * BGP of the location. Its peer group belongs to the account: every server there may have sessions, and no call enables
+ * it for a single one.
  */
 export function peeringOf(account: Account, options: PeeringOptions): Peering {
   const peered = { ...account, ...options }
@@ -53,7 +53,7 @@ async function findGroup(
   return parsed
 }
 
-/** Creates the peer group of the location, if the operator allows that. An existing one is success. */
+/** Creates the peer group of the location, if the operator allows that. An existing one counts as success. */
 async function enable(
   { http, peerGroups, location, createsPeerGroup }: Peered,
   { asn = usualAsn, password }: ProjectPeering,
@@ -75,7 +75,7 @@ async function enable(
   }
 }
 
-/** There is nothing to enable for one server: it has BGP with its location, or can have none. */
+/** Nothing can be enabled for a single server: it has BGP with its location, or none at all. */
 async function checkOn(account: Account, machine: string, signal: AbortSignal): Promise<void> {
   serverIn(account, machine, await account.servers.fresh(signal))
   if (!(await findGroup(account, signal)))

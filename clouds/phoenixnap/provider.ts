@@ -4,8 +4,8 @@ import { phoenixnap } from './client.ts'
 import { phoenixnapMetal } from './settings.ts'
 
 /**
- * phoenixNAP's Bare Metal Cloud: blocks of two addresses, of which the servers of their location announce one. No call moves
- * an address from one server to another, so the control plane has none.
+ * phoenixNAP's Bare Metal Cloud: blocks of two addresses, one of which the servers of their location announce. No call
+ * moves an address from one server to another, so there is no control-plane address.
  */
 export const phoenixnapDialect = withProvider(phoenixnapMetal, (settings, { tuning }) => {
   const { clientId, apiKey, baseUrl, authUrl, location, peerAsn, createPeerGroup: createsPeerGroup } = settings

@@ -31,7 +31,7 @@ export function reservationsOf(account: Account): Omit<Cloud, 'name' | 'location
   }
 }
 
-/** The cloud compares one mark, and we compare the others. */
+/** The API filters by one mark, and we compare the others. */
 async function listReservations(account: Account, marks: Marks, signal: AbortSignal): Promise<Reservation[]> {
   const { cluster } = marks
   const listed =
@@ -41,7 +41,7 @@ async function listReservations(account: Account, marks: Marks, signal: AbortSig
     .filter((reservation) => hasMarks(reservation.marks, marks))
 }
 
-/** The blocks of a cluster; undefined if the cloud refuses the filter, as it may before the tag's name exists. */
+/** The blocks of a cluster; undefined if the API refuses the filter, as it may before the tag's name exists. */
 async function listTagged({ http }: Account, cluster: string, signal: AbortSignal) {
   const query = { tag: tagFilter('cluster', cluster) }
   try {
@@ -70,7 +70,7 @@ async function reserve(
   return created.reservation
 }
 
-/** Deletes a block that nothing uses. Reads it first: a block in use is refused by us, with what uses it. */
+/** Deletes an unused block. It is read first, so that our refusal names what uses it. */
 async function release(account: Account, { id, marks }: Marked, signal: AbortSignal): Promise<void> {
   const found = await findBlock(account, id, signal)
   if (!found || !hasMarks(found.reservation.marks, marks)) return
@@ -83,7 +83,7 @@ async function release(account: Account, { id, marks }: Marked, signal: AbortSig
   )
 }
 
-/** The reports of the location's routers about the blocks there. Without a peer group there is nothing to say. */
+/** The reports of the location's routers about its blocks; none without a peer group. */
 async function findProblems(
   { blocks, peerGroups, location }: Account,
   signal: AbortSignal,
@@ -96,7 +96,7 @@ async function findProblems(
   return new Map(here.map(({ id }) => [String(id), problem]))
 }
 
-/** After a successful read, a 403 means a client that may only read, or a block that was deleted in between. */
+/** After a successful read, a 403 means a read-only client, or a block that was deleted in between. */
 async function unlessGone(
   account: Account,
   { id, signal }: { id: string; signal: AbortSignal },

@@ -13,7 +13,7 @@ const access = {
     field: 'clientID',
     format: text('id'),
     required: true,
-    // Another client may be another account's, which no answer of the API names: the ledger is compared at the start.
+    // Another client may belong to another account, which no answer of the API names. So the ledger is compared at startup.
     sentence: 'Id of a client of the Bare Metal Cloud. It belongs to one account.',
   },
   apiKey: {
@@ -95,7 +95,7 @@ const bgp = {
   annotationBgpPass: nodeAnnotationName('PNAP_', 'password', 'phoenixnap.com/bgp-peers-{{n}}-bgp-pass'),
 } as const satisfies SettingsTable
 
-/** The settings for phoenixNAP. The names of the vendor's earlier program were the same; its addresses are not taken over. */
+/** The settings for phoenixNAP. They share their names with the vendor's earlier program, whose addresses are not adopted. */
 export const phoenixnapMetal = defineDialect({
   name: 'phoenixnap',
   title: 'phoenixNAP',

@@ -4,17 +4,17 @@ import { type Account, pathOf, readList } from './account.ts'
 import { isRefused } from './errors.ts'
 import type { TagRequest } from './tags.ts'
 
-/** The names of tags that the account has: a resource takes no other. */
+/** The tag names of the account: resources accept no other. */
 export type TagNames = {
-  /** Carries out a write with these tags. It first creates the names that the account lacks. */
+  /** Executes a write with these tags, after creating the names that the account lacks. */
   before<T>(tags: readonly TagRequest[], write: () => Promise<T>, signal: AbortSignal): Promise<T>
 }
 
-/** The names of an account's tags; which there are is read when a write needs one. */
+/** The tag names of an account, read when a write needs one. */
 export function tagNamesOf({ http }: Pick<Account, 'http'>): TagNames {
   const known = new Set<string>()
 
-  /** Returns whether it created one. */
+  /** Creates the missing names; returns whether there were any. */
   const ensure = async (tags: readonly TagRequest[], signal: AbortSignal): Promise<boolean> => {
     const unknown = () => tags.map(({ name }) => name).filter((name) => !known.has(name))
     if (unknown().length === 0) return false
@@ -33,7 +33,7 @@ export function tagNamesOf({ http }: Pick<Account, 'http'>): TagNames {
       try {
         return await write()
       } catch (error) {
-        // A person may have deleted a name since. The cloud refused the write, so it is not repeated blindly.
+        // A person may have deleted a name since. The API refused the write, so this is not a blind repetition.
         if (!isRefused(error, ['invalid'])) throw error
         known.clear()
         if (!(await ensure(tags, signal))) throw error
@@ -43,7 +43,7 @@ export function tagNamesOf({ http }: Pick<Account, 'http'>): TagNames {
   }
 }
 
-/** An existing name is success: another cluster, or another replica, was faster. */
+/** An existing name counts as success: another cluster or replica was faster. */
 async function createName(http: VendorHttp, name: string, signal: AbortSignal): Promise<void> {
   const body = {
     name,
@@ -54,7 +54,7 @@ async function createName(http: VendorHttp, name: string, signal: AbortSignal): 
     await http.call({ name: 'create-tag', method: 'POST', path: pathOf.tags, body, accept: [409] }, signal)
   } catch (error) {
     if (!(error instanceof CloudError)) throw error
-    // Whatever came of the name, the write that needs it was not sent.
+    // Whatever happened to the name, the write that needs it was not sent.
     const { message, fault, retryAfterMs } = error
     throw new CloudError(message, { fault, outcome: 'nothing', retryAfterMs, cause: error })
   }

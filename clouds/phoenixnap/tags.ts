@@ -1,16 +1,16 @@
 import { CloudError, type Marks } from '../ports/cloud.ts'
 import { type Fields, fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
 
-/** A tag as a request has it. */
+/** A tag as requests send it. */
 export type TagRequest = { name: string; value?: string }
 
-/** Programs and people tag the same account. */
+/** Other programs and people tag the same account. */
 const prefix = 'eip-admission-'
 
-/** The characters that the vendor accepts in names and values; only those letters that every program writes alike. */
+/** The characters that the vendor accepts in names and values, limited to letters that every program encodes alike. */
 const accepted = /^[A-Za-z0-9_-]{1,100}$/
 
-/** A value that stands as it is, and one that does not: base64 has other characters, and an address has dots. */
+/** An encoded value, for what a tag cannot contain: other base64 characters, and the dots of an address. */
 const coded = /^x-([A-Za-z0-9_-]*)$/
 
 /** The tags of a new reservation. */
@@ -18,7 +18,7 @@ export function tagsOf(marks: Marks): TagRequest[] {
   return withMarks([], marks)
 }
 
-/** The tags with these marks changed, and all others as they were. A mark without a value is removed. */
+/** The tags with these marks changed, and all others unchanged. A mark without a value is removed. */
 export function withMarks(tags: readonly TagRequest[], marks: Record<string, string | undefined>): TagRequest[] {
   const changed = new Map(Object.entries(marks).map(([mark, value]) => [nameOf(mark), value]))
   const kept = tags.filter(({ name }) => !changed.has(name))
@@ -32,12 +32,12 @@ export function marksOf(tags: readonly TagRequest[]): Marks {
   return Object.fromEntries(ours.map(({ name, value = '' }) => [name.slice(prefix.length), markOf(value)]))
 }
 
-/** The filter of a list by a mark. The vendor does not say whether two filters mean both or one of them. */
+/** The filter of a list by a mark. The vendor does not say whether two filters mean both or either. */
 export function tagFilter(mark: string, value: string): string {
   return `${nameOf(mark)}.${valueOf(value)}`
 }
 
-/** The tags in a response, as a request takes them back. */
+/** The tags in a response, in the form that requests send. */
 export function readTags(given: unknown): TagRequest[] {
   return (itemsOf(given) ?? []).map(fieldsOf).flatMap((tag) => readTag(tag) ?? [])
 }

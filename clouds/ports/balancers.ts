@@ -1,17 +1,17 @@
 import type { Location } from './cloud.ts'
 
 /**
- * The port between us and a cloud's managed load balancers. A vendor's client implements `Balancers`. As in `Cloud`, a
- * read returns undefined if the object does not exist, and a delete of a deleted object is success.
+ * The port between us and a provider's managed load balancers. A vendor's client implements `Balancers`. As in `Cloud`,
+ * a read returns undefined if the object does not exist, and deleting a deleted object is success.
  */
 export type Balancers = {
   readonly name: string
   /** Where balancers can be created. */
   readonly locations: readonly Location[]
-  /** All balancers of the project. Only the id, the name and the time of creation are sure to be there. */
+  /** All balancers of the project. Only the id, the name and the time of creation are guaranteed. */
   list(signal: AbortSignal): Promise<ListedBalancer[]>
   get(id: string, signal: AbortSignal): Promise<Balancer | undefined>
-  /** Not idempotent: `CloudError.outcome` is `unknown` if a failed call may have created one. Returns its id. */
+  /** Returns the new id. Not idempotent: `CloudError.outcome` is `unknown` if a failed call may have created a balancer. */
   create(request: { name: string; location: string }, signal: AbortSignal): Promise<string>
   /** Deletes a balancer and its balancer ports. Its pools stay. */
   remove(id: string, signal: AbortSignal): Promise<void>
@@ -33,9 +33,9 @@ export type Balancers = {
 export type ListedBalancer = { id: string; name: string; createdAt: string | undefined }
 
 export type Balancer = ListedBalancer & {
-  /** The code of its location; undefined where the cloud does not say it, or says one that we do not know. */
+  /** The code of its location; undefined if the provider does not return it, or returns an unknown one. */
   location: string | undefined
-  /** Empty while the cloud builds it. */
+  /** Empty until the provider has built it. */
   addresses: string[]
   ports: BalancerPort[]
 }
@@ -45,10 +45,10 @@ export type BalancerPort = { id: string; number: number; pools: string[] }
 
 export type OriginPool = { id: string; name: string; createdAt: string | undefined }
 
-/** Where a pool sends connections: an address and a port. */
+/** The target of a pool's connections: an address and a port. */
 export type Origin = { id: string; address: string; port: number }
 
 export type NewOrigin = { name: string; address: string; port: number }
 
-/** The annotations of a Service that show its balancer. */
+/** The annotations that show a Service's balancer. */
 export type BalancerAnnotations = { id: string; location: string }

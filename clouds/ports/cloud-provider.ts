@@ -7,33 +7,33 @@ import type { Cloud, MarkScheme, Marks } from './cloud.ts'
 import type { Machines, ProviderIds } from './machines.ts'
 import type { Bgp, Peering } from './peering.ts'
 
-/** A vendor's client together with what its dialect decides: names, tags and annotations. */
+/** A vendor's client, with the names, tags and annotations of its dialect. */
 export type CloudProvider = {
   cloud: Cloud
   machines: Machines
   providerIds: ProviderIds
-  /** Absent if the cloud has no BGP with machines. */
+  /** Absent if the provider has no BGP with machines. */
   peering: Peering | undefined
-  /** Absent if the cloud does not assign an address to one machine. */
+  /** Absent if the provider does not assign an address to one machine. */
   assignments: Assignments | undefined
-  /** Absent where the operator named no control-plane address. */
+  /** Absent if the operator named no control-plane address. */
   controlPlane: ControlPlaneOptions | undefined
-  /** The managed load balancer in front of the control plane, which is guarded in place of an address. */
+  /** The managed load balancer in front of the control plane, which is guarded instead of an address. */
   controlPlaneBalancer?: { id: string; port?: number } | undefined
   bgp: Bgp
-  /** The project that owns our reservations. Another project is another ledger. */
+  /** The project that owns our reservations. Another project has another ledger. */
   project: CloudProject
   marks: Omit<MarkScheme, 'cluster'>
   policy: Policy
   loadBalancer: LoadBalancer
   announcerMarks: AnnouncerMarks
-  /** The cloud's managed load balancers; absent if it has none. */
+  /** The provider's managed load balancers; absent if it has none. */
   managedBalancers?: ManagedBalancers
-  /** A warning for each feature that the settings request and this version does not have. */
+  /** A warning for each feature that the settings request and this version lacks. */
   unsupported: string[]
 }
 
-/** Whether the settings name a way to the control plane, which guardians then keep. */
+/** Whether the settings name an entry to the control plane, which guardians then keep reachable. */
 export function isControlPlaneGuarded({
   controlPlane,
   controlPlaneBalancer,
@@ -43,36 +43,36 @@ export function isControlPlaneGuarded({
 
 /** The project that the settings name. */
 export type CloudProject = {
-  /** Its id; where a cloud has none, a word for every project. It tells whatever decides which reservations are listed. */
+  /** Its id, or one word for all projects of a provider without ids. It covers everything that selects the reservations. */
   id: string
   /** Where an operator sets it. */
   setting: string
-  /** Only the token decides it, and no answer of the cloud names it: only its reservations show which one it is. */
+  /** Set if only the token decides it, and no answer of the provider names it. Then only its reservations identify it. */
   isOfToken?: true
-  /** The id that earlier versions gave to it and to others: where the ledger has that, the reservations show which it is. */
+  /** An id that earlier versions gave to several projects. If the ledger has it, only the reservations tell which one. */
   formerId?: string
 }
 
-/** The managed load balancers of a cloud, with what the dialect decides about them. */
+/** The managed load balancers of a provider, and the dialect's rules for them. */
 export type ManagedBalancers = {
   client: Balancers
   annotations: BalancerAnnotations
-  /** The name that the predecessor gave to the balancer of a Service, by the marks of its reservation. */
+  /** The name that the predecessor gave to a Service's balancer, by the marks of its reservation. */
   formerName: (marks: Marks) => string
   /** Whether a balancer in this location reaches no node of this region. */
   isElsewhere: (region: string, location: string) => boolean
 }
 
-/** Which address is the control-plane address, and how it is reached. */
+/** Which address is the control-plane address, and how to reach it. */
 export type ControlPlaneOptions = {
   tag: string
-  /** The port at the address, if it is not the API servers' port. */
+  /** The port at the address, if it differs from the API servers' port. */
   port?: number
   /** Whether only the API servers' own addresses are probed. */
   byHostAddress: boolean
 }
 
-/** Everything that one vendor's client does: addresses, machines and, if the vendor offers them, BGP and assignments. */
+/** Everything that a vendor's client does: addresses, machines and, if the vendor offers them, BGP and assignments. */
 export type Vendor = Cloud & Machines & { readonly peering?: Peering; readonly assignments?: Assignments }
 
 /** A vendor that offers both. */

@@ -1,23 +1,23 @@
 /** A server of the project. */
 export type Machine = {
   id: string
-  /** The name that its owner chose: usually the name of the node that runs on it. */
+  /** The name that its owner chose, usually that of its node. */
   name: string
   /**
-   * `changing`: between the two, as during an installation or a reboot. `unknown`: a list cannot tell on from off if that
-   * costs one call for each machine. A machine that is read by its id always has a state.
+   * `changing`: between on and off, as during an installation or a reboot. `unknown`: the list does not tell, because
+   * that would cost a call for each machine. A machine that is read by its id always has a state.
    */
   state: 'on' | 'off' | 'changing' | 'unknown'
   /** The vendor's name for its model. */
   type: string | undefined
   region: string | undefined
   zone: string | undefined
-  /** The part of the vendor's network that its location belongs to; absent where the vendor has one network. */
+  /** The part of the vendor's network that contains its location; absent if the vendor has a single network. */
   networkZone?: string
   addresses: MachineAddress[]
-  /** How many addresses can be assigned to it; absent where the vendor names no limit. */
+  /** How many addresses can be assigned to it; absent if the vendor names no limit. */
   maxAddresses?: number
-  /** Labels that the vendor's own program writes on a node. */
+  /** The labels that the vendor's own program writes on a node. */
   labels?: Readonly<Record<string, string>>
   /** The network of its private address, in CIDR notation. */
   privateNetwork: string | undefined
@@ -26,7 +26,7 @@ export type Machine = {
 export type MachineAddress = {
   address: string
   isPublic: boolean
-  /** An elastic address may move to another machine. */
+  /** Whether the address may move to another machine. */
   isElastic: boolean
 }
 
@@ -43,10 +43,10 @@ export type ProviderIds = {
   scheme: string
   /** Schemes that predecessors wrote. */
   older: readonly string[]
-  /** The path between the scheme and the id. An id elsewhere is of no machine that this process serves. */
+  /** The path between the scheme and the id. An id under another path belongs to no machine that this process serves. */
   path?: string
   /** ProviderIDs of the vendor's other machines, which this process does not serve. */
   neighbours?: RegExp
-  /** The form of an id. A bare id is recognized by nothing else, and we ask the cloud for nothing else. */
+  /** The form of an id. It is the only way to recognize a bare id, and we ask the provider for no other. */
   id: RegExp
 }

@@ -15,7 +15,7 @@ import { findMachine } from './machines.ts'
 import type { FlexibleIp } from './parse-flexible-ip.ts'
 import { type Project, pathOf, findFlexibleIp } from './project.ts'
 
-/** The servers that the addresses of a project are attached to. An address on its way is where the cloud shows it. */
+/** Reads and changes the servers to which a project's addresses are attached. In transit, the API's answer counts. */
 export function assignmentsOf(project: Project): Assignments {
   return {
     async assignedAddresses(tag, signal) {
@@ -36,7 +36,7 @@ function shown({ reservation: { id, address, marks }, tags, server }: FlexibleIp
   return { id, address, machines: server === undefined ? [] : [server], tags, marks }
 }
 
-/** A full server refuses each further address with the fault of a quota, and another one may have room. */
+/** A full server refuses each further address with a quota fault, but another one may have room. */
 function throwOfMachine(error: unknown): never {
   if (!(error instanceof CloudError) || error.fault !== 'quota') throw error
   throw new CloudError(error.message, { fault: 'invalid', outcome: error.outcome, cause: error })
@@ -45,8 +45,8 @@ function throwOfMachine(error: unknown): never {
 type Target = Movable & { machine: string }
 
 /**
- * A single call moves an address, if the vendor takes it so: that was never recorded. Otherwise it is detached first. The
- * cloud gives the id of a deleted address to the next order. So each write relies on our own read.
+ * A single call moves an address, if the vendor accepts that, which was never recorded. Otherwise the address is
+ * detached first. The provider reuses the id of a deleted address, so each write relies on our own read.
  */
 async function move(project: Project, target: Target, options: MoveOptions): Promise<void> {
   const { machine } = target
@@ -61,7 +61,7 @@ async function move(project: Project, target: Target, options: MoveOptions): Pro
   if (isChanging) return attach(project, target, options)
   if (now.server === undefined && !now.isBroken) throw refused
   if (now.server !== undefined && now.server !== before.server) throw betweenError(now, now.server, 'nothing')
-  // The refusal may be about the server. An address is taken from none for one that cannot have it.
+  // The refusal may be about the server. No server loses an address for one that cannot have it.
   if ((await findMachine(project, machine, options.signal))?.state !== 'on') throw refused
   await detach(project, target.id, options)
   await attachAfterDetach(project, { target, server: now.server }, options)
@@ -82,7 +82,7 @@ async function attachAfterDetach(
   }
 }
 
-/** Attaches an address to a server, and waits for it. Returns the refusal, if the cloud refused it as it is now. */
+/** Attaches an address to a server, and waits for it. Returns the refusal if the address cannot be attached as it is. */
 async function tryToAttach(project: Project, target: Target, options: MoveOptions): Promise<CloudError | undefined> {
   let isSent = false
   const writeMs = () => {
@@ -124,7 +124,7 @@ async function detach(project: Project, id: string, options: MoveOptions): Promi
   await writeOfMove(project.http, { name: 'detach', method: 'POST', path, body: { fips_ids: [id] } }, options)
 }
 
-/** Success if no server has the address, and if it is deleted. */
+/** Detaches an address; success if no server has it, or it is deleted. */
 async function unassign(project: Project, target: Movable, options: MoveOptions): Promise<void> {
   if (!(await find(project, target, options.signal))) return
   const now = await settled(project, target, options.signal)
@@ -145,10 +145,10 @@ async function present(project: Project, target: Movable, signal: AbortSignal): 
   return found
 }
 
-/** Servers make their changes one after another, ten seconds each. A later one goes on without us. */
+/** Servers process their changes one after another, ten seconds each. A later one continues without us. */
 const maxMs = 20_000
 
-/** An address when no change of it runs any more. A single list serves all that wait. */
+/** Waits until no change of an address is in progress. A single list serves all that wait. */
 async function settled(project: Project, target: Movable, signal: AbortSignal): Promise<FlexibleIp> {
   const endsAtMs = performance.now() + maxMs
   for (;;) {
@@ -157,9 +157,9 @@ async function settled(project: Project, target: Movable, signal: AbortSignal): 
     if (!found) throw goneError(target.id)
     if (!found.isChanging) return found
     const text = `address ${found.reservation.address} is still being attached or detached`
-    // The change of another address comes first: that says nothing of the server.
+    // The change of another address comes first, which says nothing about the server.
     if (performance.now() > endsAtMs) throw refusal(text, 'rate-limit')
-    // All wake up together, so that they share a list.
+    // All callers wake up together, so that they share a list.
     await sleep(project.pollMs - (performance.now() % project.pollMs), undefined, { signal }).catch(() => {
       throw refusal(`${text}, and nothing waits for it any more`, 'rate-limit')
     })

@@ -14,11 +14,11 @@ import { tagsOfNew, withMarks } from './tags.ts'
 export type ScalewayOptions = ClientOptions & {
   projectId: string
   zone: string
-  /** How often a change that runs is looked at. */
+  /** How often a change in progress is checked. */
   pollMs?: number
 }
 
-/** A project of Scaleway in one zone: its Elastic Metal servers and their flexible IPs. It has no BGP with tenants. */
+/** A Scaleway project in one zone: its Elastic Metal servers and their flexible IPs. It has no BGP with tenants. */
 export function scaleway(options: ScalewayOptions): Vendor & { assignments: Assignments } {
   const { apiKey, projectId, zone, pollMs = 1_000, ...tuning } = options
   const http = vendorHttp({
@@ -37,7 +37,7 @@ export function scaleway(options: ScalewayOptions): Vendor & { assignments: Assi
 }
 
 function reservationsOf(project: Project): Omit<Cloud, 'name'> {
-  // The cloud gives the id of a deleted address to the next order. A change that is still on its way would be carried out on it.
+  // The provider reuses the id of a deleted address. A change in flight would then apply to the next order's address.
   const changes = inTurn()
   return {
     reservations: async (marks, signal) =>
@@ -88,8 +88,8 @@ async function mark(
 }
 
 /**
- * Deletes an address that no server has; while a server has it, it may be in use. Ids come back: a reservation without
- * the caller's marks is another one now, and each deletion reads them again.
+ * Deletes an address that no server has. While a server has it, it may be in use. Ids are reused, so each deletion
+ * reads the marks again: without the caller's marks, it is another reservation.
  */
 async function release(project: Project, { id, marks }: Marked, signal: AbortSignal): Promise<void> {
   const found = await findFlexibleIp(project, { id }, signal)
@@ -102,7 +102,7 @@ async function release(project: Project, { id, marks }: Marked, signal: AbortSig
   await unlessGone(deletion, async () => (await findListed(project, { id }, signal)) !== undefined)
 }
 
-/** The zones in which Elastic Metal has flexible IPs, by the vendor's own SDK of 2025. */
+/** The zones in which Elastic Metal has flexible IPs, according to the vendor's own SDK of 2025. */
 const zones: readonly Location[] = [
   ['fr-par-1', 'Paris 1'],
   ['fr-par-2', 'Paris 2'],

@@ -7,7 +7,7 @@ export const vendor = 'Scaleway'
 
 export const { refusal, requireSameId, unreadableError } = vendorErrors(vendor)
 
-/** The API's text of a refusal, its type, and the argument that is wrong. */
+/** The API's text of a refusal, its type, and the invalid argument. */
 export function errorText(body: unknown): string | undefined {
   const { message, type, details, help_message: help } = fieldsOf(body)
   const code = textOf(type)
@@ -24,13 +24,13 @@ function detailText(detail: unknown): string {
   return [action, resource].flatMap((one) => textOf(one) ?? []).join(' ')
 }
 
-/** The statuses of some types are not documented, so the type counts first. */
+/** The statuses of some types are not documented, so the type decides first. */
 const faults: Record<string, Fault> = {
   denied_authentication: 'auth',
   permissions_denied: 'auth',
   quotas_exceeded: 'quota',
   too_many_requests: 'rate-limit',
-  // Another change works on it, the vendor locks it, or it is in no state for this change.
+  // Another change is in progress, the vendor has locked it, or its state does not permit this change.
   transient_state: 'conflict',
   locked: 'conflict',
   precondition_failed: 'conflict',
@@ -39,7 +39,7 @@ const faults: Record<string, Fault> = {
   out_of_stock: 'unavailable',
 }
 
-/** The fault of a refusal, where its type says it. */
+/** The fault of a refusal whose type tells. */
 export function faultOf({ body }: Refusal): Fault | undefined {
   return faults[textOf(fieldsOf(body).type) ?? '']
 }

@@ -32,7 +32,7 @@ export async function findMachine(project: Project, id: string, signal: AbortSig
   return machine
 }
 
-/** The flexible IPs of the project, if the servers may show some of them among their own addresses. */
+/** The flexible IPs of the project, read only if servers may show some of them among their own addresses. */
 async function attachedTo(
   project: Project,
   servers: readonly unknown[],
@@ -57,7 +57,7 @@ function parseServer(body: unknown, attached: ReadonlySet<string>): Machine | un
     zone,
     maxAddresses: 64,
     addresses: addressesOf(server.ips, attached),
-    // Private networks have an API of their own, and are not needed where sessions have no source address.
+    // Private networks have their own API, and sessions here need no source address.
     privateNetwork: undefined,
   }
 }
@@ -70,7 +70,7 @@ function stateOf(status: unknown): Machine['state'] {
   return changing.some((one) => one === status) ? 'changing' : 'unknown'
 }
 
-/** Whether some of its addresses may be flexible IPs: each server has one address of its own in each family. */
+/** Whether some of its addresses may be flexible IPs: each server has one own address per family. */
 function mayShowAttached(body: unknown): boolean {
   const versions = (itemsOf(fieldsOf(body).ips) ?? []).map((ip) => fieldsOf(ip).version)
   return new Set(versions).size < versions.length

@@ -7,17 +7,17 @@ import { marksOf, reservedAtOf } from './tags.ts'
 /** The parts of a flexible IP that we need. */
 export type FlexibleIp = {
   reservation: Reservation & { address: string }
-  /** As the cloud returned them: a PATCH replaces them all. */
+  /** As the API returned them: a PATCH replaces them all. */
   tags: string[]
-  /** The id of the server that the cloud shows: while that changes, the one that has it still, or none. */
+  /** The id of the server that the API shows: during a change, the one that still has it, or none. */
   server: string | undefined
-  /** Whether it is being attached or detached, or gets a virtual MAC: the cloud refuses every other change. */
+  /** Whether it is being attached or detached, or gets a virtual MAC: the provider refuses any other change meanwhile. */
   isChanging: boolean
   /** Whether an attachment failed. */
   isBroken: boolean
 }
 
-/** The address in a response; undefined if there is none. A Service has the first address of an IPv6 network, for ever. */
+/** The address in a response; undefined if it has none. A Service gets the first address of an IPv6 network, for good. */
 export function parseFlexibleIp(body: unknown): FlexibleIp | undefined {
   const item = fieldsOf(body)
   const id = textOf(item.id)
@@ -26,7 +26,7 @@ export function parseFlexibleIp(body: unknown): FlexibleIp | undefined {
   if (id === undefined || address === undefined) return undefined
   const tags = itemsOf(item.tags)?.flatMap((tag) => textOf(tag) ?? []) ?? []
   const { status } = item
-  // An address that the vendor locks is still on its server. The meaning of an error for the named server is unknown.
+  // An address that the vendor has locked is still on its server. What an error means for the named server is unknown.
   const isFree = status === 'ready' || status === 'detaching' || status === 'error'
   const server = isFree ? undefined : textOf(item.server_id)
   const holder =

@@ -12,13 +12,13 @@ export type Project = {
   http: VendorHttp
   id: string
   zone: string
-  /** As the API shows them. */
+  /** The servers, as the API returns them. */
   servers: SharedRead<Fields[]>
   /** The flexible IPs. */
   addresses: SharedRead<FlexibleIp[]>
-  /** The same for callers that move an address, who wait for no one else. */
+  /** The same for callers that move an address, which must not wait for others. */
   addressesForMoves: SharedRead<FlexibleIp[]>
-  /** How often a change that runs is looked at. */
+  /** How often a change in progress is checked. */
   pollMs: number
 }
 
@@ -33,7 +33,7 @@ const pageSize = 100
 
 type List = { name: string; path: string[]; field: string; lane: Lane; project: string }
 
-/** The project of these settings; nothing has been read yet. */
+/** The project of these settings, of which nothing has been read yet. */
 export function projectAt(http: VendorHttp, of: Pick<Project, 'id' | 'zone' | 'pollMs'>): Project {
   const listed = <T>(list: Omit<List, 'project'>, parse: (item: Fields) => T | undefined) => {
     const read = (signal: AbortSignal) => readList(http, { ...list, project: of.id, keep: parse }, signal)
@@ -70,8 +70,8 @@ async function readList<T>(http: VendorHttp, list: List & Pick<Pages<T>, 'keep'>
 }
 
 /**
- * An address, read live; undefined proves that it is deleted. The API answers 403 for deleted addresses as for hidden
- * ones. So the complete list decides, even where it lags behind a deletion.
+ * An address, read live; undefined proves that it is deleted. The API answers 403 for both deleted and hidden
+ * addresses. So the complete list decides, even though it may lag behind a deletion.
  */
 export async function findFlexibleIp(
   project: Project,
@@ -88,7 +88,7 @@ export async function findFlexibleIp(
   return found
 }
 
-/** The same, from the list. */
+/** The same, looked up in the list. */
 export async function findListed(
   { addresses, addressesForMoves }: Project,
   { id, lane = 'read' }: { id: string; lane?: Lane },

@@ -3,7 +3,7 @@ import { withProvider } from '../dialect/with-provider.ts'
 import { scaleway } from './client.ts'
 import { scalewayMetal } from './settings.ts'
 
-/** Each zone has a list of its own: in another one none of our addresses exists. */
+/** Each zone has its own list: in another one, none of our addresses exist. */
 const projectSetting = [scalewayMetal.rows.projectId, scalewayMetal.rows.zone].map(placesText).join(' and ')
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -13,7 +13,7 @@ export const scalewayDialect = withProvider(scalewayMetal, (settings, { tuning }
   const { apiKey, projectId, baseUrl, zone, fipTag, apiServerPort, fipHealthCheckUseHostIp } = settings
   return {
     client: scaleway({ apiKey, projectId, zone, baseUrl, ...tuning }),
-    // As the vendor's cloud controller manager writes them. It has other paths for Instances, and other zones.
+    // The form that the vendor's cloud controller manager writes. It uses another path for Instances and for other zones.
     providerIds: { scheme: 'scaleway', older: [], path: `baremetal/${zone}/`, id: uuid },
     project: { id: `${projectId}/${zone}`, setting: projectSetting, formerId: projectId },
     controlPlane: { tag: fipTag, port: apiServerPort, byHostAddress: fipHealthCheckUseHostIp },

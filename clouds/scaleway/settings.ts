@@ -43,7 +43,7 @@ const controlPlane = {
   fipHealthCheckUseHostIp: healthCheckUseHostIp('SCW_', 'fip'),
 } as const satisfies SettingsTable
 
-/** The settings for Elastic Metal of Scaleway. No program with them was there before. */
+/** The settings for Elastic Metal of Scaleway. They replace no earlier program's. */
 export const scalewayMetal = defineDialect({
   name: 'scaleway',
   title: 'Scaleway',

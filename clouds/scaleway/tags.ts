@@ -1,12 +1,12 @@
 import { CloudError, type Marks } from '../ports/cloud.ts'
 
-/** Programs and people tag the same addresses. */
+/** Other programs and people tag the same addresses. */
 const prefix = 'eip-admission.dev/'
 
-/** When we reserved an address. The vendor's own time may be an earlier reservation's with the same id. */
+/** When we reserved an address. The vendor's own time may belong to an earlier reservation with the same id. */
 const reservedAt = 'reserved-at'
 
-/** The vendor documents no limit; the limit of its descriptions fits each of our marks. */
+/** The vendor documents no limit, but its limit for descriptions fits each of our marks. */
 const maxLength = 255
 
 /** The tags of a new reservation: its marks, and the time. */
@@ -14,7 +14,7 @@ export function tagsOfNew(marks: Marks, now: Date): string[] {
   return withMarks([], { ...marks, [reservedAt]: now.toISOString() })
 }
 
-/** The tags with these marks changed, and all others as they were. A mark without a value is removed. */
+/** The tags with these marks changed, and all others unchanged. A mark without a value is removed. */
 export function withMarks(tags: readonly string[], marks: Record<string, string | undefined>): string[] {
   const kept = tags.filter((tag) => {
     const [name] = partsOf(tag) ?? []

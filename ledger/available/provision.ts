@@ -115,9 +115,7 @@ function notProvisioned(deps: LedgerDeps, source: ElasticIP, message: string): S
 
 export type ProvisionedSeen = { source: ElasticIP | undefined; record: ElasticIP | undefined }
 
-/**
- * When a missing address is checked again: it may already be another customer's, and a Service may still announce it.
- */
+/** When a missing address is checked again: it may already be another customer's, and a Service may still announce it. */
 const secondCheckMs = 30_000
 
 export type ProvisionedChecks = {
@@ -128,10 +126,9 @@ export type ProvisionedChecks = {
 }
 
 /**
- * Checks periodically whether the provider still has a provisioned address. The reservation need not carry our marks,
- * so the sweep's list may lack it. The address is written off only when two checks in a row miss it, both by id and in
- * the project's list. It is also missing if its id now has another address. A token that lost its rights finds nothing
- * by id.
+ * Checks periodically whether the provider still has a provisioned address. The reservation need not carry our marks, so
+ * the sweep's list may lack it. The address is written off only when two checks in a row miss it, both by id and in the
+ * project's list. It is also missing if its id now has another address. A token that lost its rights finds nothing by id.
  */
 export function provisionedCheck(
   deps: LedgerDeps,

@@ -93,10 +93,7 @@ function wishOf({ family, location, elasticIP }: Claim): string {
   return JSON.stringify([family, location, elasticIP])
 }
 
-/**
- * A person who has changed something is told when we ask the provider again. If the provider was not asked, a review
- * asks at once.
- */
+/** A person who changed something learns when the provider is asked again. If it was not asked, a review asks at once. */
 function forReview({ result, until }: Wait): ClaimResult | undefined {
   if (askedMs(result) === undefined) return undefined
   return { ...result, reason: `${result.reason}; it is asked again after ${until.toISOString()}` }

@@ -1,5 +1,4 @@
-// The course of a claim, from top to bottom: `tryClaim` has the steps to the record, obtain-address.ts those to the
-// address.
+// The course of a claim, from top to bottom: `tryClaim` has the steps to the record, obtain-address.ts those to the address.
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isAlreadyExists, isConflict } from '../../kube/errors.ts'
@@ -31,10 +30,9 @@ export type Claims = UnderWay & {
   /** How long claims wait after failed calls to the provider. */
   waits: Pick<ClaimWaits, 'leftMs' | 'reason' | 'end'>
   /**
-   * Returns the address of a Service: the one in its record, an available one, or a new one. Only one replica can
-   * create the record. Throws KubeError when the API server does not answer: then no address was bought without a
-   * record. At the abort a waiting claim returns busy, and any other throws the signal's reason; work that is under way
-   * continues.
+   * Returns the address of a Service: the one in its record, an available one, or a new one. Only one replica can create
+   * the record. Throws KubeError when the API server does not answer: then no address was bought without a record. At the
+   * abort a waiting claim returns busy, and any other throws the signal's reason; work that is under way continues.
    */
   claim(claim: Claim, signal: AbortSignal): Promise<ClaimResult>
   /** Prefetches what each claim reads first, for a claim that begins within a second. It never fails. */

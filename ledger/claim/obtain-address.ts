@@ -20,10 +20,7 @@ export type ObtainDeps = LedgerDeps & PolicyDeps
 
 export type Task = {
   record: ElasticIP
-  /**
-   * The record cannot have a reservation yet. So there is none to look for before the reserve, and none to keep on a
-   * refusal.
-   */
+  /** The record cannot have a reservation yet: there is none to look for before the reserve, none to keep on a refusal. */
   isFresh: boolean
   /** This claim created the record, and its Service shows no address: if the provider has none, none was ordered. */
   isNew?: boolean

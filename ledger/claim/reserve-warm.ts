@@ -33,8 +33,7 @@ export async function addWarm(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const source = newWarm(name, location)
-  // Checked before the create, so that a record that cannot stay is not created again and again. The reserve checks
-  // again.
+  // Checked before the create, so that a record that cannot stay is not created again and again. The reserve checks again.
   const reason = await deps.overLimit(source, signal)
   if (reason !== undefined) return reason
   try {

@@ -35,9 +35,7 @@ export async function useReservation(deps: LedgerDeps, record: ElasticIP, found:
   return storeReservation(deps, current, found)
 }
 
-/**
- * The spec of a record for a reservation that was found. If the record that retained it is lost, only the marks say so.
- */
+/** The spec of a record for a reservation that was found. If the record that retained it is lost, only the marks say so. */
 function specFor(record: ElasticIP, { location, marks }: Reservation): ElasticIP['spec'] {
   // A warm address is found by its own marks. So it is in its record's location, spelled as Services spell it.
   if (isSource(record)) return record.spec
@@ -162,10 +160,7 @@ export async function refuse(
   return { kind: 'refused', reason, ...(fault !== undefined && { retryAfterMs: 0 }) }
 }
 
-/**
- * An address that the Service still shows may be another customer's now: this condition makes the controller withdraw
- * it.
- */
+/** An address that the Service still shows may be another customer's now: this condition makes the controller withdraw it. */
 function notFound({ cloud, now }: LedgerDeps): Condition {
   return assigned('False', { reason: 'NotFound', message: `${cloud.name} has no address for it`, now: now() })
 }
@@ -188,8 +183,7 @@ export async function refuseOverLimit(
 /** Stores that the request must be repeated later. */
 export async function postpone(deps: LedgerDeps, record: ElasticIP, error: CloudError): Promise<ClaimResult> {
   deps.log.warn({ record: record.metadata.name, fault: error.fault, error: error.message }, 'address not reserved yet')
-  // The provider may still execute a call whose answer was lost: for every process, ours too, it is a request in
-  // flight.
+  // The provider may still execute a call whose answer was lost: for every process, ours too, it is a request in flight.
   const requestInFlight =
     error.outcome === 'unknown' ? { sender: deps.identity, sentAt: deps.now().toISOString() } : undefined
   const { fault, message } = error

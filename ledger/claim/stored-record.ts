@@ -86,18 +86,13 @@ function reclaimPolicyFor(record: ElasticIP, { reclaim = 'Delete', isReclaimStat
   return isReclaimStated || isLent ? reclaim : record.spec.reclaimPolicy
 }
 
-/**
- * Notes that an earlier request may have bought an address that the Service no longer wants, so that the sweep may
- * release it.
- */
+/** Notes that an earlier request may have bought an unwanted address, so that the sweep may release it. */
 function noteDropped(record: ElasticIP, now: Date): ElasticIP {
   const annotations = { ...record.metadata.annotations, [droppedRequestAnnotation]: now.toISOString() }
   return { ...record, metadata: { ...record.metadata, annotations } }
 }
 
-/**
- * Why the record's address does not fit: it is an ElasticIP's, and the Service names another or none; or vice versa.
- */
+/** Why the record's address does not fit: it is an ElasticIP's, and the Service names another or none; or vice versa. */
 function sourceMismatch(record: ElasticIP, { elasticIP }: Claim): string | undefined {
   const { address } = record.status ?? {}
   const source = provisionedSourceOf(record)
@@ -167,10 +162,7 @@ export async function holdStored(
   return { kind: 'held', record: await written, address }
 }
 
-/**
- * Notes the request for which an unbound record is held. Each request has its own id, so the write always changes the
- * record.
- */
+/** Notes the request for which an unbound record is held. Each request has its own id, so this changes the record. */
 function noteRequest(deps: LedgerDeps, record: ElasticIP, signal: AbortSignal): Promise<ElasticIP> {
   const { metadata, spec } = record
   const request = currentRequestId() ?? deps.now().toISOString()
@@ -183,9 +175,7 @@ function reserveAgain(deps: LedgerDeps, record: ElasticIP, signal: AbortSignal):
   return deps.records.writeStatus(record, { phase: 'Reserved', conditions: [assigned('Unknown', facts)] }, { signal })
 }
 
-/**
- * Whether the record claimed the named source for an earlier Service: that claim must end before the next one begins.
- */
+/** Whether the record claimed the named source for an earlier Service: that claim must end before the next one begins. */
 async function isSourceBeingReturned(
   deps: LedgerDeps,
   { record, claim: { elasticIP } }: { record: ElasticIP; claim: Claim },

@@ -14,9 +14,7 @@ export type Turnover = {
   noteRefusal(record: ElasticIP): void
 }
 
-/**
- * A namespace that is filled to its limit, emptied and filled again stays below this. A loop exceeds it within minutes.
- */
+/** A namespace that is filled to its limit, emptied and filled again stays below this. A loop exceeds it within minutes. */
 const timesTheLimit = 3
 
 const hourMs = 3_600_000

@@ -87,10 +87,7 @@ export function clusterHeartbeats(deps: HeartbeatsDeps): Heartbeats {
   }
 }
 
-/**
- * The longest gap between two successful looks. After a longer one, foreign heartbeats may have had no chance to
- * change.
- */
+/** The longest gap between two successful looks. After a longer one, foreign heartbeats may have had no chance to change. */
 const maxGapMs = (intervalMs: number) => Math.max(2 * intervalMs, 10_000)
 
 /** Measures with our own clock how long this leader observes, and how long foreign heartbeats have not changed. */

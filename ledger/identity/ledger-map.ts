@@ -47,10 +47,7 @@ export function ledgerMap({ client, namespace, name, halt, monotonicMs }: Ledger
     halt.learn(map)
     return remember(map, readMs)
   }
-  /**
-   * Two simultaneous reads of one claim share a request. A read ends with its own signal, so other claims do not share
-   * it.
-   */
+  /** Two simultaneous reads of one claim share a request. A read ends with its own signal, so other claims do not share it. */
   let reading: { signal: AbortSignal; map: Promise<ConfigMap | undefined> } | undefined
   const readOnce = (signal: AbortSignal) => {
     if (reading?.signal === signal) return reading.map

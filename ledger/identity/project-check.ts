@@ -33,9 +33,7 @@ export type ProjectCheckOptions = {
 }
 
 export type ProjectCheck = {
-  /**
-   * Compares the configured project with the one that the ledger remembers, and stores it if the ledger remembers none.
-   */
+  /** Compares the configured project with the one that the ledger remembers, and stores it if the ledger remembers none. */
   check(signal: AbortSignal): Promise<void>
   /** Why this process may not work in its project, by its last look; undefined if it may. */
   problem(): string | undefined

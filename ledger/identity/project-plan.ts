@@ -65,9 +65,7 @@ export function planProject(seen: ProjectSeen): ProjectPlan {
 
 const nothing = 'nothing is reserved, released or written off'
 
-/**
- * The project that the ledger remembers. Before it had its own entry, a complete sweep wrote it into the adoption mark.
- */
+/** The project that the ledger remembers. Before it had its own entry, a complete sweep wrote it into the adoption mark. */
 export function rememberedProject(map: ConfigMap | undefined): string | undefined {
   const { project, adopted } = map?.data ?? {}
   return project ?? adopted

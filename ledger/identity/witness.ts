@@ -80,10 +80,7 @@ export function witness({ nodes, renewTime, sleep, log }: WitnessDeps): Witness 
   }
 }
 
-/**
- * A single boot of one machine, as its kubelet reports it. It is hashed because the vendor's console shows the
- * heartbeat.
- */
+/** A single boot of one machine, as its kubelet reports it. It is hashed because the vendor's console shows the heartbeat. */
 function machineOf({ status }: Node): string | undefined {
   const { bootID, machineID, systemUUID } = status?.nodeInfo ?? {}
   return bootID && machineID ? hashForName([bootID, machineID, systemUUID].join(), 16) : undefined

@@ -36,9 +36,7 @@ const maxAgeMs = 600_000
 /** The ServiceCIDR object with the ranges that the API server was started with. */
 const defaultRanges = 'kubernetes'
 
-/**
- * The Service ranges that the API server publishes, its own address on any version, and the addresses that Nodes claim.
- */
+/** The Service ranges that the API server publishes, its own address on any version, and the addresses that Nodes claim. */
 export function clusterNetworks({ client, caches, log, now }: ClusterNetworksOptions): ClusterNetworks {
   let isServiceAddress = rangeSet([])
   let isDual: boolean | undefined
@@ -112,9 +110,7 @@ function podRangesOf(node: Node): PodRange[] {
   return podNetworksOf(node).map((network) => ({ node: node.metadata.name, contains: rangeSet([network]) }))
 }
 
-/**
- * The pod ranges of a node that are plausible: private, and not larger than one node's. A kubelet can write any other.
- */
+/** The pod ranges of a node that are plausible: private, and not larger than one node's. A kubelet can write any other. */
 function podNetworksOf({ spec }: Node): string[] {
   const { podCIDRs, podCIDR } = spec ?? {}
   return (podCIDRs ?? [podCIDR ?? '']).filter((network) => {

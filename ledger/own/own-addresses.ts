@@ -30,10 +30,7 @@ export type OwnAddresses = {
   start(signal: AbortSignal): void
 }
 
-/**
- * How long a review waits for the provider. A Service whose address we cannot check is stored, and the controller
- * decides.
- */
+/** How long a review waits for the provider. A Service whose address we cannot check is stored, and the controller decides. */
 const waitMs = 3_000
 
 /** How often stored Services are checked, and the maximum age of a list that lacks a Service's address. */

@@ -53,9 +53,7 @@ export type ElasticIPStatus = {
   phase?: Phase
   address?: string
   reservationID?: string
-  /**
-   * The sender of a request in flight. A record without a status was written by a process that is about to send one.
-   */
+  /** The sender of a request in flight. A record without a status was written by a process that is about to send one. */
   requestInFlight?: { sender: string; sentAt: string }
   /** When we first asked the provider to delete the reservation. From then on no Service may show the address. */
   deletionRequestedAt?: string
@@ -177,10 +175,7 @@ export function provisionedSourceOf({ spec: { source } }: ElasticIP): string | u
 
 const releasePrefix = 'releasing-'
 
-/**
- * The name of a release record. Without a dot it cannot be a Service's; the hash fits ids with characters that no name
- * may have.
- */
+/** The name of a release record. Without a dot it is no Service's; a hash, because an id may be no valid name. */
 export function releaseRecordName(reservationID: string): string {
   return `${releasePrefix}${hashForName(reservationID, 16)}`
 }

@@ -51,9 +51,7 @@ export function hasFamily({ address }: Reservation, family: IpFamily): boolean {
   return address === undefined || parseIpAddress(address)?.family === family
 }
 
-/**
- * Leaves out the reservations of provisioned ElasticIPs: after a move from a Service they keep that Service's marks.
- */
+/** Leaves out the reservations of provisioned ElasticIPs: after a move from a Service they keep that Service's marks. */
 function withoutProvisioned(marked: Reservation[], all: readonly ElasticIP[], record: ElasticIP): Reservation[] {
   const provisioned = all.filter((other) => isSource(other) && !isWarm(other) && !hasSource(record, other))
   const ids = new Set(provisioned.filter(({ metadata }) => metadata.name !== record.metadata.name).map(reservationIdOf))

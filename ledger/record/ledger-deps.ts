@@ -10,10 +10,7 @@ export type LedgerDeps = {
   records: Records
   cloud: Omit<Cloud, 'locations'>
   scheme: MarkScheme
-  /**
-   * The operator says that no other cluster uses the project, so we may adopt and delete reservations that name no
-   * cluster.
-   */
+  /** The operator says that no other cluster uses the project, so we may adopt and delete reservations that name no cluster. */
   sweepsUntagged: boolean
   requestsInFlight: RequestsInFlight
   possibleUsers: ReadPossibleUsers

@@ -35,9 +35,7 @@ export const addressAnnotation = 'eip-admission.dev/address'
 /** The prefix of our annotations. */
 export const ownPrefix = 'eip-admission.dev/'
 
-/**
- * The field manager of the controllers' writes to Services. With our user, it tells the webhooks which writes are ours.
- */
+/** The field manager of the controllers' writes to Services. With our user, it tells the webhooks which writes are ours. */
 export const serviceFieldManager = 'eip-admission'
 
 const annotationsOn = (on: Annotation['on'], rows: Omit<Annotation, 'on'>[]) => rows.map((row) => ({ ...row, on }))

@@ -91,9 +91,7 @@ const neverStored: ElasticIP = {
   spec: { reclaimPolicy: 'Retain' },
 }
 
-/**
- * How the API server refuses a new object whose CRD it is deleting: with status 405 or 403, depending on its version.
- */
+/** How the API server refuses a new object whose CRD it is deleting: with status 405 or 403, depending on its version. */
 const whileDeleted = 'custom resource definition is terminating'
 
 /** Whether the API server or a policy got as far as judging the object, which lacks a location. */
@@ -181,9 +179,7 @@ export function condition(type: 'Accepted' | 'Reserved' | 'Assigned', facts: Con
   return { type, status, reason, message, lastTransitionTime: timeText(now) }
 }
 
-/**
- * Whether a live Service holds the address. Written at every change of phase, so its time is the start of the phase.
- */
+/** Whether a live Service holds the address. Written at every change of phase, so its time is the start of the phase. */
 export function assigned(status: Condition['status'], facts: Omit<ConditionFacts, 'status'>): Condition {
   return condition('Assigned', { status, ...facts })
 }

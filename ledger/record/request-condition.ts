@@ -16,10 +16,7 @@ const reasons = {
 
 type Facts = { message: string; now: Date; status?: 'False' | 'Unknown' }
 
-/**
- * The condition that no request for the address is known to be accepted. Its reason names the fault, which the
- * provider's message may not.
- */
+/** The condition that no request for the address is known to be accepted; its reason names the fault. */
 export function notRequested(fault: keyof typeof reasons, { status = 'False', ...facts }: Facts): Condition {
   return condition('Accepted', { status, reason: reasons[fault], ...facts })
 }

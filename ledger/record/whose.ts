@@ -62,10 +62,7 @@ export function whoseByMarks(scheme: MarkScheme, key: AddressKey, { marks }: Pic
   return ownerMark(marks) === undefined || isOfService(scheme, key, marks) ? 'ours' : 'service'
 }
 
-/**
- * Explains in a sentence why a reservation is not a record's; undefined if it is. Without a record, nobody here owns
- * it.
- */
+/** Explains in a sentence why a reservation is not a record's; undefined if it is. Without a record, nobody here owns it. */
 export function foreignReasonOf(rules: WhoseRules, record: ElasticIP | undefined, found: Judged): string | undefined {
   if (!record) return 'no ElasticIP has it'
   const { address: held = 'none' } = record.status ?? {}
@@ -84,10 +81,7 @@ export function foreignReasonOf(rules: WhoseRules, record: ElasticIP | undefined
   }
 }
 
-/**
- * Whether a reservation has the address of a record, or one of them is unknown. A network may have any address in its
- * range.
- */
+/** Whether a reservation has a record's address, as far as both are known. A network may have any address in its range. */
 export function hasAddressOf({ status }: ElasticIP, { address, prefixLength }: Judged): boolean {
   if (address === undefined || status?.address === undefined) return true
   const held = parseIpAddress(status.address)

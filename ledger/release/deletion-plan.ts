@@ -90,9 +90,7 @@ function isIndependentRecord({ record: other }: AddressUser, { record, reservati
   return other !== undefined && other.status?.reservationID === reservationID && !hasSource(other, record)
 }
 
-/**
- * The provisioned ElasticIP that an operator wrote for the reservation, and that waits for the deletion of this record.
- */
+/** The provisioned ElasticIP that an operator wrote for the reservation, and that waits for the deletion of this record. */
 function provisionedFor({ record, reservationID, all }: DeletionSeen): ElasticIP | undefined {
   return all.records.find(
     (other) =>

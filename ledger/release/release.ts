@@ -164,8 +164,7 @@ async function releaseToCloud(
   const known = { reservationID, address }
   // The status was emptied, or the answer to its order was lost: nothing could check whether the address is announced.
   if (deletionRequestedAt === undefined && address !== marked.status?.address) {
-    // Nor was it known that there was an address to retain. A single write records both: a Releasing record would be
-    // deleted.
+    // Nor was it known that there was an address to retain. A single write records both: a Releasing record would be deleted.
     const isHeld = found !== undefined && wasHeld(marked, found)
     const retained = isHeld && isRetained(marked) ? ({ phase: 'Released' } as const) : undefined
     const complete = await deps.records.writeStatus(marked, { ...known, ...retained }, { signal })

@@ -34,8 +34,7 @@ export async function adopt(
     const current = record
       ? await asMarked(deps, { record, reservation }, signal)
       : await deps.records.create(recordFor(deps, key, reservation), { signal })
-    // Once the record exists, no process releases the reservation. A release that had already begun may be newer than
-    // our list.
+    // Once the record exists, no process releases the reservation, but a release may have begun after our list.
     const live = await deps.cloud.reservation(reservation.id, signal)
     // The provider may have reused its id since.
     const exists = live?.address === reservation.address && hasMarks(live?.marks ?? {}, lastingMarks(reservation.marks))

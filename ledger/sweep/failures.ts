@@ -5,10 +5,7 @@ import { claimKey, type ElasticIP } from '../record/elastic-ip.ts'
 import type { LiveService } from './sweep-plan.ts'
 
 export type Failures = {
-  /**
-   * Does one piece of work, and returns whether it succeeded. Keeps an error that concerns only its object, and throws
-   * others.
-   */
+  /** Does some work, and returns whether it succeeded. Keeps an error that concerns only its object, and throws others. */
   isolate(work: () => Promise<void>): Promise<boolean>
   /** Throws the kept errors as a single one, whose message lists every reason. */
   throwAny(): void

@@ -38,10 +38,7 @@ export async function recoverRecords(
   return isRecovered
 }
 
-/**
- * Another Service shows the address, or another process was faster: only the marks retain it, and the Service may be
- * deleted.
- */
+/** Another Service shows the address, or a process was faster: only the marks retain it, and the Service may be deleted. */
 async function retainByMarks(
   deps: RecoverDeps,
   of: { record: ElasticIP; reservation: Reservation },

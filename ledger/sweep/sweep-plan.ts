@@ -62,9 +62,7 @@ export type SweepPlan = {
   untagged: Reservation[]
   /** Ids of the orphans that this sweep sees: released if the next one agrees and they are old enough. */
   suspects: Set<string>
-  /**
-   * Warm records whose reservation is a Service's by its marks: a restored backup would give it to a second Service.
-   */
+  /** Warm records whose reservation is a Service's by its marks: a restored backup would give it to a second Service. */
   alreadyTransferred: ElasticIP[]
   /** The owners of orphans that stay, by their marks: a claim for such an owner must look for its reservation. */
   unadopted: string[]
@@ -215,9 +213,7 @@ function isOrphan(
   return sweepsUntagged ? isOurs || !service : !wasUnmarked(scheme, marks)
 }
 
-/**
- * Whether a Service's earlier request may have bought an address that it no longer wants, and that is no one else's.
- */
+/** Whether a Service's earlier request may have bought an address that it no longer wants, and that is no one else's. */
 function hasDroppedRequest({ key }: LiveAddress, { records }: SweepSeen): boolean {
   const record = records.find((one) => addressKeyOf(one) === key)
   return record?.metadata.annotations?.[droppedRequestAnnotation] !== undefined
@@ -298,10 +294,7 @@ function shownAndOldestFirst(
     Number(isShown(b)) - Number(isShown(a)) || (a.createdAt ?? '').localeCompare(b.createdAt ?? '')
 }
 
-/**
- * Whether two sweeps in a row saw an orphan without a retained mark, and the first sight is older than the grace
- * period.
- */
+/** Whether two sweeps in a row saw an orphan without a retained mark, and the first sight is older than the grace period. */
 function isDue({ id, marks }: Reservation, { suspects, graceMs }: SweepSeen): boolean {
   return !isRetained(marks) && (suspects.get(id) ?? -Infinity) > graceMs
 }

@@ -261,10 +261,7 @@ function reportSurplus({ cloud, log, warn }: SweepDeps, { service, reservation, 
   )
 }
 
-/**
- * The provider names the Service that has the reservation. Without the warm record, it is adopted for that Service, or
- * released.
- */
+/** The provider says which Service has it. Without the warm record, it is adopted for that Service, or released. */
 async function removeTransferred(deps: SweepDeps, record: ElasticIP, signal: AbortSignal): Promise<void> {
   const { address } = record.status ?? {}
   deps.log.warn(

@@ -60,10 +60,7 @@ async function isAnyInProject(
   return (await cloud.reservations({}, signal)).some(({ id }) => records.has(id))
 }
 
-/**
- * Whether the reservations missing from a list may really be deleted: people delete one by hand, but not all of
- * several. Pure.
- */
+/** Whether reservations missing from a list may be deleted: people delete one by hand, but not all of several. Pure. */
 function isLossLikely(of: { listed: Reservation[]; held: string[]; cluster: string; missing: number }): boolean {
   return of.missing < 2 || hasOneOfOurs(of.listed, of)
 }
@@ -131,9 +128,8 @@ function hasOurMarks(record: ElasticIP): boolean {
 }
 
 /**
- * Writes off a reservation that two lists missed, unless its id still belongs to our reservation at the provider. A
- * Service that held its address gets another one. The record of a warm or retained address is removed, because no
- * Service uses it.
+ * Writes off a reservation that two lists missed, unless its id still belongs to our reservation at the provider. A Service
+ * that held its address gets another one. The record of a warm or retained address is removed, because no Service uses it.
  */
 async function writeOff(deps: WriteOffDeps, record: ElasticIP, signal: AbortSignal): Promise<void> {
   const facts = { record: record.metadata.name, address: record.status?.address, reservation: reservationIdOf(record) }

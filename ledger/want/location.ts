@@ -80,9 +80,7 @@ function unknownProblem({ source, value }: Candidate, known: Location[]): string
   return `${where}: ${quote(value)} is not a known ${source.word}${near ? `, did you mean "${near}"?` : ''}; known: ${list}`
 }
 
-/**
- * The code that a user most likely meant: by its name (`dallas`), by a word in its name (`Chicago`), or by similarity.
- */
+/** The code that a user most likely meant: by its name (`dallas`), by a word in its name (`Chicago`), or by similarity. */
 function nearest(value: string, known: Location[]): string | undefined {
   const called = known.flatMap(({ code, name }) => [code, name].map((text) => [text.toLowerCase(), code] as const))
   // Short words are country codes and building numbers, which resemble any other short word.

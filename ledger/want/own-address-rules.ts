@@ -65,9 +65,7 @@ export function checkOwnAddress(wanted: Want, service: Service, facts: OwnAddres
   return { ...wanted, doubt: { ...doubt, reason: problemOf(wanted, doubt.reason) } }
 }
 
-/**
- * Whether a Service's own address may be announced. A doubtful one is announced only if the Service already shows it.
- */
+/** Whether a Service's own address may be announced. A doubtful one is announced only if the Service already shows it. */
 export function isAnnounceable(service: Service, { address, doubt }: OwnWant): boolean {
   return doubt === undefined || statusAddresses(service).includes(address)
 }
@@ -164,10 +162,7 @@ function earlierUsers(service: Service, address: string, users: readonly Service
   return users.filter((other) => keyOf(other) !== keyOf(service) && compareUse(other, service, address) < 0)
 }
 
-/**
- * The ports on which both would serve. kube-proxy delivers each to only one of them, and not all software refuses the
- * other.
- */
+/** The ports on which both would serve. kube-proxy delivers each to only one; not all software refuses the other. */
 function sharedPorts(service: Service, other: Service): string[] {
   const portsOf = ({ spec: { ports = [] } }: Service) =>
     ports.map(({ port, protocol = 'TCP' }) => `${port}/${protocol}`)

@@ -10,16 +10,12 @@ export function annotatedReclaimPolicy({ metadata }: Service, policy: ValuePolic
   return value === 'Delete' ? value : undefined
 }
 
-/**
- * The same for an address that its Service gives up. A protected Service whose give-up bypassed admission retains it.
- */
+/** The same for an address that its Service gives up. A protected Service whose give-up bypassed admission retains it. */
 export function finalReclaimPolicy(service: Service, policy: ValuePolicy): ReclaimPolicy | undefined {
   return isKeptByProtection(service, policy) ? 'Retain' : annotatedReclaimPolicy(service, policy)
 }
 
-/**
- * Whether protection retains the address. If users may not request Retain, protection does not let them do so either.
- */
+/** Whether protection retains the address. If users may not request Retain, protection does not let them do so either. */
 export function isKeptByProtection(service: Service, policy: ValuePolicy): boolean {
   return hasProtection(service) && !isRetainForbidden('Retain', policy)
 }

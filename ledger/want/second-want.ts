@@ -8,9 +8,7 @@ import { type Want, isWanted } from './want.ts'
 /** A Service, what it wants, and the record of its first address. */
 type Live = { service: Service; wanted: Want; first: ElasticIP | undefined }
 
-/**
- * Whether a Service wants the second address that a record holds or waits for. In doubt it does, as for the first one.
- */
+/** Whether a Service wants the second address that a record holds or waits for. In doubt it does, as for the first one. */
 export function isSecondWanted(record: ElasticIP, live: Live): boolean {
   return isWanted(record, live.wanted) || isFirstUnshown(live) || isKeptFromSetting(record, live)
 }

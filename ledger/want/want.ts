@@ -153,10 +153,7 @@ function wantOfOthers(service: Service, { classes, requestAnnotations }: Policy,
   return { kind: 'foreign', reason, requested: requestedAddresses(service, requestAnnotations) }
 }
 
-/**
- * Whether the record was adopted: an earlier program reserved the address for the Service, which has not shown it to us
- * yet.
- */
+/** Whether the record was adopted: an earlier program reserved the address, which the Service has not shown to us yet. */
 function isUnboundAdoption({ spec }: ElasticIP): boolean {
   return spec.reservationID !== undefined && spec.source === undefined && spec.claimRef?.uid === undefined
 }
@@ -192,10 +189,7 @@ function lackOfRoom({ metadata }: Service): string[] {
   return [`its annotations have more than ${most} bytes, which leaves no room for those of its address: shorten them`]
 }
 
-/**
- * The annotation by which a user gave a Service to another program. We release its address, because no other program
- * would.
- */
+/** The annotation by which a user gave a Service to another program. We release its address, because no other program would. */
 export function optOutAnnotation({ metadata }: Service, { managedAnnotation: name }: Policy): string | undefined {
   return name !== undefined && metadata.annotations?.[name] === 'false' ? name : undefined
 }

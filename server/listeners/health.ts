@@ -14,9 +14,7 @@ export type HealthOptions = {
   metrics: () => Promise<string>
 }
 
-/**
- * Serves health and metrics on upstream's paths, and also on /livez, /readyz and single checks, which upstream lacks.
- */
+/** Serves health and metrics on upstream's paths, and also on /livez, /readyz and single checks, which upstream lacks. */
 export function addHealth(app: FastifyInstance, options: HealthOptions): void {
   for (const path of ['/healthz', '/livez', '/readyz', '/metrics', '/livez/:check', '/readyz/:check']) {
     app.get(path, async (request, reply) => {

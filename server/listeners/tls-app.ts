@@ -3,15 +3,10 @@ import fastify, { type FastifyInstance } from 'fastify'
 import type { CertSource } from '../../certs/cert-source.ts'
 import { type KnownClients, onlyKnownClients } from './client-certificates.ts'
 
-/**
- * The API server accepts objects of 3 MiB, and a review may contain two of them. Fastify's default of 1 MiB is too
- * small.
- */
+/** The API server accepts objects of 3 MiB, and a review may contain two of them. Fastify's default of 1 MiB is too small. */
 const bodyLimit = 7 * 2 ** 20
 
-/**
- * The API server keeps idle connections for 90 s. If we closed them earlier, a review could hit a closed connection.
- */
+/** The API server keeps idle connections for 90 s. If we closed them earlier, a review could hit a closed connection. */
 const keepAliveTimeout = 120_000
 
 /** Ends silent connections. Node looks only at intervals for those without a complete request. */

@@ -185,10 +185,7 @@ class FileReload implements SettingsReload {
   }
 }
 
-/**
- * The problem of a cluster setting that names no location of the provider. Annotations belong to users and do not
- * count.
- */
+/** The problem of a cluster setting that names no location of the provider. Annotations belong to users and do not count. */
 function locationProblem({ policy }: Candidate, known: Awaited<ReturnType<Candidate['cloud']['locations']>>) {
   const sources = policy.locationSources.filter((source) => source.kind === 'setting' && source.value !== undefined)
   if (sources.length === 0) return undefined

@@ -18,10 +18,7 @@ const configurations = [
 
 /** How often each replica reads the Secret. */
 const checkMs = 10_000
-/**
- * How long the previous path is accepted. The leader configures the new one at its next look, and API servers watch
- * that.
- */
+/** How long the previous path is accepted. The leader configures the new one at its next look, and API servers watch that. */
 const overlapMs = 60_000
 /** The maximum age of an answer that was read for another unknown path, and how long a caller waits for one. */
 const againMs = 1_000
@@ -100,8 +97,7 @@ async function configure(
 
 /**
  * The JSON Patch for webhooks whose path begins with another segment; empty if there are none. It contains the
- * resourceVersion, so it fails if the configuration has changed meanwhile. That makes it safe to address webhooks by
- * index.
+ * resourceVersion, so it fails if the configuration has changed meanwhile. That makes it safe to address webhooks by index.
  */
 export function segmentPatch(stored: WebhookConfiguration | undefined, segment: string): object[] {
   const changes = (stored?.webhooks ?? []).flatMap(({ clientConfig: { service, url } }, index) => {

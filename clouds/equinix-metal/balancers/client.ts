@@ -58,14 +58,14 @@ export function equinixMetalBalancers(options: EquinixMetalBalancersOptions): Ba
   }
 }
 
-/** The documentation promises `errors` and does not say of what: texts, or objects with a message. */
+/** The documentation promises `errors` without their type: texts, or objects with a message. */
 function errorText(body: unknown): string | undefined {
   const { errors, error, message } = fieldsOf(body)
   const texts = itemsOf(errors)?.flatMap((one) => textOf(one) ?? textOf(fieldsOf(one).message) ?? [])
   return texts && texts.length > 0 ? texts.join('; ') : (textOf(error) ?? textOf(message))
 }
 
-/** The status of a refusal is not documented, the text of the limit is. */
+/** The status of a refusal is not documented, but the text of the limit is. */
 function faultOf({ status, text = '' }: Refusal): Fault | undefined {
   if (status < 400 || status >= 500) return undefined
   return /limit reached|quota/i.test(text) ? 'quota' : undefined
@@ -129,7 +129,7 @@ type List<Item> = Pick<VendorCall, 'name' | 'path'> & {
   parse: (item: unknown) => Item | undefined
 }
 
-/** An item that we miss or cannot read would be created again: either fails the list. */
+/** An item that we missed or could not read would be created again, so either fails the list. */
 async function listOf<Item>(http: VendorHttp, { parse, ...list }: List<Item>, signal: AbortSignal): Promise<Item[]> {
   const items = await wholeList(http, { ...list, vendor }, signal)
   return items.map((item) => {
@@ -142,7 +142,7 @@ async function listOf<Item>(http: VendorHttp, { parse, ...list }: List<Item>, si
 /** The error for a list that does not exist, because its owner is deleted. */
 class NoListError extends Error {}
 
-/** The list of something that may be gone: then undefined. */
+/** The list of an owner that may be deleted; undefined if it is. */
 async function listIfAny<Item>(http: VendorHttp, list: List<Item>, signal: AbortSignal): Promise<Item[] | undefined> {
   const existing: VendorHttp = {
     async call(call, aborted) {
@@ -202,7 +202,7 @@ function parseBalancer(body: unknown): Balancer | undefined {
   }
 }
 
-/** The API returns the pools of all ports in a list of lists: the first list belongs to the first port. */
+/** The API returns the pools of all ports as a list of lists: the first list belongs to the first port. */
 function parsePorts({ ports, pools }: Fields): BalancerPort[] {
   const listed = itemsOf(pools) ?? []
   return (itemsOf(ports) ?? []).map(fieldsOf).flatMap((port, n) => {

@@ -1,6 +1,6 @@
 import type { Location } from '../../ports/cloud.ts'
 
-/** The metros that have managed load balancers, and their ids there: that API does not know the codes of metros. */
+/** The metros with managed load balancers, and their ids there: that API does not know the codes of metros. */
 const metros = [
   { code: 'am', name: 'Amsterdam', id: 'lctnloc-1ttCRz-P8aY0rda9BxOiL' },
   { code: 'da', name: 'Dallas', id: 'lctnloc--uxs0GLeAELHKV8GxO_AI' },
@@ -18,7 +18,7 @@ export function locationId(code: string): string | undefined {
   return metros.find((metro) => metro.code === code)?.id
 }
 
-/** The code of a metro, by its id there. */
+/** The code of a metro, by its id in the API of managed load balancers. */
 export function locationCode(id: string): string | undefined {
   return metros.find((metro) => metro.id === id)?.code
 }

@@ -10,15 +10,15 @@ import { vendorHttp, type VendorHttpOptions } from '../../http/client.ts'
 import { fieldsOf, textOf } from '../../http/loose-json.ts'
 import { CloudError } from '../../ports/cloud.ts'
 
-/** The ASN of Packet's routers, if neither the settings nor the API say it. */
+/** The ASN of Packet's routers, if neither the settings nor the API name one. */
 const otherPeerAsn = 65_530
 
 /** Equinix Metal in the dialect of Packet's cloud controller manager, version 1: its locations are facilities. */
 export const packetDialect = withProvider(packet, async (settings, { tuning, log, signal, reserves }) => {
   const { apiKey, projectId, baseUrl, peerAsn } = settings
-  // The predecessor went on with BGP and node annotations when it disabled load balancing: kube-vip may need them.
+  // When load balancing was disabled, the predecessor kept BGP and node annotations, because kube-vip may need them.
   const loadBalancer = settings.disableLoadBalancer ? ({ kind: 'none' } as const) : settings.loadBalancer
-  // Without load balancing we reserve no address and need no location.
+  // Without load balancing we reserve no address, so we need no location.
   const isLocated = reserves && loadBalancer.kind !== 'none'
   const facility = isLocated ? await findFacility(settings, { tuning, log, signal }) : settings.facility
   return {
@@ -34,7 +34,7 @@ export const packetDialect = withProvider(packet, async (settings, { tuning, log
   }
 })
 
-/** The facility of the settings, or else the facility of this host. */
+/** The facility in the settings, or else that of this host. */
 async function findFacility(
   { facility, metadataUrl }: SettingsOf<typeof packet>,
   { tuning, log, signal }: Pick<VendorTools, 'tuning' | 'log' | 'signal'>,
@@ -53,7 +53,7 @@ async function findFacility(
   }
 }
 
-/** The facility of the machine on which we run, from its metadata service; it needs no key and exists only there. */
+/** The facility of our own machine, from its metadata service, which needs no key and exists only there. */
 export async function facilityOfHost(
   { url, ...tuning }: { url: string; userAgent: string } & Pick<VendorHttpOptions, 'proxy' | 'observe'>,
   signal: AbortSignal,
@@ -64,7 +64,7 @@ export async function facilityOfHost(
     baseUrl: url,
     headers: () => ({}),
     errorText: (body) => textOf(fieldsOf(body).error),
-    // Elsewhere the connection is not refused but stays open.
+    // Elsewhere the connection is not refused, but hangs.
     readTimeoutMs: 5_000,
   })
   const { body } = await http.call({ name: 'metadata', method: 'GET', path: ['metadata'] }, signal)

@@ -99,10 +99,10 @@ export const packet = defineDialect({
           env: 'PACKET_LB_CONFIGMAP',
           field: 'loadbalancer-configmap',
           flag: '--loadbalancer',
-          // Without a namespace it managed no ConfigMap, as with `disabled`.
+          // Without a namespace, the predecessor managed no ConfigMap, as with `disabled`.
           translate: (place) => (place.includes(':') ? `metallb:///${place.replace(':', '/')}` : 'none'),
         },
-        // Its README spells the field as we do; the program reads this one.
+        // Its README spells the field like ours, but the program reads this one.
         {
           until: '2',
           field: 'disableLoadBalancer',
@@ -114,7 +114,7 @@ export const packet = defineDialect({
     },
   ],
   names: {
-    // Its README says `namespace.name`, which we wrote too at first; the program itself hashes `namespace/name`.
+    // Its README says `namespace.name`, which we also wrote at first; the program itself hashes `namespace/name`.
     marks: { usage: 'packet-ccm-auto', separator: '/', otherSeparator: '.', adoptsUnmarked: true },
     announcerMarks: {
       label: { name: 'cloud-provider', value: 'packet' },
