@@ -161,7 +161,8 @@ function arrive(room: Room, { view, claim }: Entry, { address, services }: { add
 function moveOf({ nodes }: Room, address: string, { from, to, why }: TriedMove): NonNullable<Arrival['move']> {
   const [before] = from.machines
   const all = nodes(address, { holder: before, load: () => 0, queue: () => 0, beside: new Set(), home: [] })
-  return { from: all.find(({ machine }) => machine === before)?.name ?? before, to: to.name, why }
+  const node = before === undefined ? undefined : all.find(({ machine }) => machine === before)
+  return { from: node?.name ?? before, to: to.name, why }
 }
 
 function decide({ nodes, partnersOf, memory, turns }: Room, address: string, { view, claim }: Entry) {

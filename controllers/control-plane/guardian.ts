@@ -136,7 +136,9 @@ function decide({ keeper, nodes, address, ownNode }: GuardianOptions, { machines
 
 function holderOf(assigned: ControlPlaneAddress | undefined, nodes: GuardedNode[]): GuardedNode | undefined {
   const [machine, ...others] = assigned?.machines ?? []
-  return others.length > 0 ? undefined : nodes.find((node) => node.machine === machine)
+  // A node without a providerID has no machine either.
+  if (machine === undefined || others.length > 0) return undefined
+  return nodes.find((node) => node.machine === machine)
 }
 
 /** How many failures are left before the address leaves its holder. */

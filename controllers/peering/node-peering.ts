@@ -147,6 +147,6 @@ async function annotate(
   const left = stale.filter((one) => written.metadata.annotations?.[one] !== undefined)
   log.info({ node: name, annotations: Object.keys(wanted).length, removed: stale.length }, 'node annotated')
   if (left.length === 0) return written
-  const merge = { metadata: { annotations: Object.fromEntries(left.map((one) => [one, null])) } }
+  const merge = { metadata: { uid, annotations: Object.fromEntries(left.map((one) => [one, null])) } }
   return client.patch(nodes, { name, patch: { merge } }, { signal })
 }

@@ -71,9 +71,9 @@ async function accept(
   const facts = { status: 'True', reason: 'Provisioned', message: `reservation ${id}`, now: deps.now() } as const
   const change: StatusChange = {
     phase: 'Available',
-    address,
+    ...(address !== undefined && { address }),
     reservationID: id,
-    message: undefined,
+    message: null,
     conditions: [condition('Reserved', facts)],
   }
   await deps.records.writeStatus(current, change, { signal })
@@ -95,7 +95,7 @@ async function writeOffProvisioned(
   deps.log.error(facts, 'the provider no longer has this address')
   if (record && hasReservationOf(record, source)) await resetRecord(deps, record, signal)
   const lost = condition('Reserved', { status: 'False', reason: lostReason, message: address ?? '', now: deps.now() })
-  const gone = { address: undefined, reservationID: undefined }
+  const gone = { address: null, reservationID: null }
   const change: StatusChange = { phase: 'Requested', message: reason, conditions: [lost], ...gone }
   await deps.records.writeStatus(source, change, { signal })
 }

@@ -74,7 +74,7 @@ export async function restoreClaim(
   const claimRef = claimRefOf(record, !isOther && former?.setByOperator === true)
   const claimed = await deps.records.writeSpec(current, { ...spec, claimRef }, { signal })
   const isEnding = phaseOf(claimed) === 'Releasing'
-  if (isEnding) await deps.records.writeStatus(claimed, { phase: 'Available', message: undefined }, { signal })
+  if (isEnding) await deps.records.writeStatus(claimed, { phase: 'Available', message: null }, { signal })
 }
 
 /**

@@ -53,5 +53,5 @@ export async function bindSource(
 function bound({ now }: Pick<LedgerDeps, 'now'>, service: { namespace: string; name: string }): StatusChange {
   const message = `Service ${service.namespace}/${service.name}`
   const facts = { status: 'True', reason: 'OnService', message, now: now() } as const
-  return { phase: 'Bound', message: undefined, conditions: [condition('Assigned', facts)] }
+  return { phase: 'Bound', message: null, conditions: [condition('Assigned', facts)] }
 }

@@ -59,13 +59,13 @@ export async function storeReservation(
     await deps.cloud.release({ id, marks: lastingMarks(marks) }, noDeadline)
     const message = 'the provider denied the request'
     const conditions = [notRequested('refused', { message, now: deps.now() })]
-    await write(deps, record, { requestInFlight: undefined, reservationID: undefined, message, conditions })
+    await write(deps, record, { requestInFlight: null, reservationID: null, message, conditions })
     return { kind: 'refused', reason: `${deps.cloud.name} denied the request for an address`, retryAfterMs: 0 }
   }
   if (state === 'requested' || address === undefined) {
     const message = `${deps.cloud.name} has not granted the address yet`
     const conditions = notGranted({ reason: 'NotGranted', message, now: deps.now() })
-    const change = { phase: 'Requested', reservationID: id, requestInFlight: undefined, message, conditions } as const
+    const change = { phase: 'Requested', reservationID: id, requestInFlight: null, message, conditions } as const
     const isStored = await write(deps, record, change)
     return isStored ? { kind: 'pending', reason: message, retryAfterMs: 0 } : lost(deps, record, reservation)
   }
@@ -98,8 +98,8 @@ async function refuseGrant(
   const message = `${deps.cloud.name} says that ${problem}; ${end}`
   deps.log.error({ record: record.metadata.name, reservation: reservation.id }, message)
   const conditions = notGranted({ reason: 'Unusable', message, now: deps.now() })
-  const reservationID = isOthers ? undefined : reservation.id
-  await write(deps, record, { phase: 'Requested', reservationID, requestInFlight: undefined, message, conditions })
+  const reservationID = isOthers ? null : reservation.id
+  await write(deps, record, { phase: 'Requested', reservationID, requestInFlight: null, message, conditions })
   return { kind: 'pending', reason: message, retryAfterMs: 0 }
 }
 
@@ -125,7 +125,8 @@ export async function holdSource(deps: LedgerDeps, record: ElasticIP, source: El
   const { address = '', reservationID } = source.status ?? {}
   const { name } = source.metadata
   const facts = { reason: 'Taken', message: `from ElasticIP ${name}`, now: deps.now() }
-  const change: StatusChange = { phase: 'Reserved', reservationID, address, ...granted(facts) }
+  const known = { address, ...(reservationID !== undefined && { reservationID }) }
+  const change: StatusChange = { phase: 'Reserved', ...known, ...granted(facts) }
   const stored = await deps.records.writeStatus(record, change)
   deps.log.info({ record: record.metadata.name, address, reservation: reservationID, from: name }, 'address claimed')
   return { kind: 'held', record: stored, address }
@@ -134,7 +135,7 @@ export async function holdSource(deps: LedgerDeps, record: ElasticIP, source: El
 function granted(facts: { reason: string; message: string; now: Date }): StatusChange {
   const types = ['Accepted', 'Reserved'] as const
   const conditions = types.map((type) => condition(type, { status: 'True', ...facts }))
-  return { requestInFlight: undefined, message: undefined, conditions }
+  return { requestInFlight: null, message: null, conditions }
 }
 
 /** The conditions of a record whose reservation has not granted its address. */
@@ -156,7 +157,7 @@ export async function refuse(
   const conditions = isAbsent ? [request, notFound(deps)] : [request]
   // An older record may belong to a reserve whose answer was lost. It stays, and with it the trace of what that bought.
   if (isFresh) await deps.records.remove(record)
-  else await write(deps, record, { requestInFlight: undefined, message: reason, conditions })
+  else await write(deps, record, { requestInFlight: null, message: reason, conditions })
   return { kind: 'refused', reason, ...(fault !== undefined && { retryAfterMs: 0 }) }
 }
 
@@ -185,7 +186,7 @@ export async function postpone(deps: LedgerDeps, record: ElasticIP, error: Cloud
   deps.log.warn({ record: record.metadata.name, fault: error.fault, error: error.message }, 'address not reserved yet')
   // The provider may still execute a call whose answer was lost: for every process, ours too, it is a request in flight.
   const requestInFlight =
-    error.outcome === 'unknown' ? { sender: deps.identity, sentAt: deps.now().toISOString() } : undefined
+    error.outcome === 'unknown' ? { sender: deps.identity, sentAt: deps.now().toISOString() } : null
   const { fault, message } = error
   const status = requestInFlight ? 'Unknown' : 'False'
   const conditions = [notRequested(fault, { message, status, now: deps.now() })]
@@ -217,10 +218,10 @@ function write(deps: LedgerDeps, record: ElasticIP, change: StatusChange): Promi
  * a source. A change about a request applies until another process has sent a new request.
  */
 function isStillDue(current: ElasticIP, { record, change }: { record: ElasticIP; change: StatusChange }): boolean {
-  if (change.reservationID === undefined) return requestIdOf(current) === requestIdOf(record)
+  if (!change.reservationID) return requestIdOf(current) === requestIdOf(record)
   const isSame = reservationIdOf(current) === change.reservationID
-  // Another process has already seen the grant.
-  if (isSame && change.address === undefined && current.status?.address !== undefined) return false
+  // Another process has stored its address since, and perhaps the Service that has it.
+  if (isSame && current !== record && current.status?.address !== undefined) return false
   return isSame || (reservationIdOf(current) === reservationIdOf(record) && current.spec.source === undefined)
 }
 
@@ -229,7 +230,7 @@ function isStillDue(current: ElasticIP, { record, change }: { record: ElasticIP;
  * must name its reservation; a change that names none leaves it.
  */
 function reservationOnly({ reservationID }: StatusChange): StatusChange {
-  return reservationID === undefined ? {} : { reservationID }
+  return reservationID ? { reservationID } : {}
 }
 
 async function readAgain(deps: LedgerDeps, record: ElasticIP): Promise<ElasticIP | undefined> {

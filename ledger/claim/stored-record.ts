@@ -73,7 +73,7 @@ export async function takeOverRecord(deps: LedgerDeps, record: ElasticIP, claim:
   })
   const requestInFlight = { sender: deps.identity, sentAt: deps.now().toISOString() }
   // If the provider still grants an address for an earlier request, the address is an orphan: the sweep releases it.
-  const dropped = isNamed ? { reservationID: undefined } : {}
+  const dropped = isNamed ? { reservationID: null } : {}
   return deps.records.writeStatus(current, { phase: 'Requested', requestInFlight, ...dropped })
 }
 

@@ -41,8 +41,12 @@ export type Records = {
   remove(record: ElasticIP, options?: CallOptions): Promise<void>
 }
 
-/** The fields of a status to change; undefined removes a field. */
-export type StatusChange = { [Field in keyof ElasticIPStatus]?: ElasticIPStatus[Field] | undefined }
+type Removable = 'address' | 'reservationID' | 'requestInFlight' | 'message'
+
+/** The fields of a status to change; null removes a field. No value that happens to be undefined can. */
+export type StatusChange = Omit<ElasticIPStatus, Removable> & {
+  [Field in Removable]?: ElasticIPStatus[Field] | null
+}
 
 /** Who writes, and when. */
 type Writer = { identity: string; now: () => Date }
@@ -211,7 +215,7 @@ function mergeStatus(record: ElasticIP, change: StatusChange, writer: Writer): E
   const observed = metadata.generation === undefined ? {} : { observedGeneration: metadata.generation }
   const steps = mergeConditions(before.conditions, change.conditions ?? [])
   const history = nextHistory(before, change, writer)
-  const merged = definedFields({ ...before, ...change, ...observed, history, conditions: steps })
+  const merged = withoutRemoved({ ...before, ...change, ...observed, ...(history && { history }), conditions: steps })
   const summary = summaryOf(merged).map((one) => ({ ...one, lastTransitionTime: timeText(writer.now()) }))
   const isStalled = summary.some(({ type }) => type === 'Stalled')
   const conditions = mergeConditions(steps, summary).filter(({ type }) => isStalled || type !== 'Stalled')
@@ -229,8 +233,8 @@ function mergeConditions(before: readonly Condition[] = [], changed: readonly Co
   return [...conditions.values()]
 }
 
-function definedFields(status: StatusChange): ElasticIPStatus {
-  return Object.fromEntries(Object.entries(status).filter(([, value]) => value !== undefined))
+function withoutRemoved(status: StatusChange): ElasticIPStatus {
+  return Object.fromEntries(Object.entries(status).filter(([, value]) => value !== null))
 }
 
 /** A time in the format of the Kubernetes API, without fractions. */
@@ -249,7 +253,7 @@ const maxMessageLength = 300
  */
 export function nextHistory(
   before: ElasticIPStatus,
-  change: { phase?: string | undefined; message?: string | undefined; conditions?: { message: string }[] | undefined },
+  change: Pick<StatusChange, 'phase' | 'message' | 'conditions'>,
   { identity, now }: Writer,
 ): HistoryStep[] | undefined {
   const { history = [] } = before

@@ -15,7 +15,7 @@ export async function resetRecord(
   const current =
     record.spec.reservationID === undefined ? record : await deps.records.writeSpec(record, spec, { signal })
   const message = `${deps.cloud.name} no longer has ${address}, reservation ${id}`
-  const change = { phase: 'Requested', address: undefined, reservationID: undefined, message } as const
+  const change = { phase: 'Requested', address: null, reservationID: null, message } as const
   await deps.records.writeStatus(current, change, { signal })
 }
 
@@ -34,7 +34,7 @@ export async function correctRecord(
   const { address } = found
   const wrong = record.status?.address
   deps.log.error({ record: record.metadata.name, address, wrong, reservation: id }, 'a wrong address is corrected')
-  const cleared = await deps.records.writeStatus(record, { address: undefined }, { signal })
+  const cleared = await deps.records.writeStatus(record, { address: null }, { signal })
   await deps.records.writeStatus(cleared, { address }, { signal })
   return address
 }

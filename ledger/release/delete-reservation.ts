@@ -2,7 +2,7 @@ import { recordFinalizer } from '../record/names.ts'
 import { type ElasticIP, releaseRecordName, reservationIdOf } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import type { Reservation } from '../../clouds/ports/cloud.ts'
-import { isAlreadyExists } from '../../kube/errors.ts'
+import { KubeError, isAlreadyExists } from '../../kube/errors.ts'
 import { AddressInUse, findUsers } from '../record/address-use.ts'
 import { findCertainly } from '../record/find-reservation.ts'
 import { clusterMarks, lastingMarks, marksOf, namedCluster, ownerMark } from '../record/marks.ts'
@@ -87,6 +87,8 @@ export async function releaseOrphan(
   await deleteReservation(deps, { record: requested, found: reservation }, signal)
 }
 
+const conflict = { status: 409, reason: 'Conflict' }
+
 /**
  * Replaces a Service's record by a release record while the provider is slow to delete the reservation. The Service
  * need not wait, and a new Service of the same name gets a new record.
@@ -99,7 +101,9 @@ export async function moveToReleaseRecord(deps: LedgerDeps, record: ElasticIP, s
   const moved =
     (await create(deps, { id, location }, signal)) ?? (await deps.records.get(releaseRecordName(id), { signal }))
   const status = releasing({ id, address, at: deletionRequestedAt, message: 'the provider is deleting it' })
-  if (moved && !moved.status?.deletionRequestedAt) await deps.records.writeStatus(moved, status, { signal })
+  // The sweep that made it has removed it, for this record has the reservation.
+  if (!moved) throw new KubeError(`ElasticIP ${releaseRecordName(id)} was removed meanwhile`, conflict)
+  if (!moved.status?.deletionRequestedAt) await deps.records.writeStatus(moved, status, { signal })
   await deps.records.remove(record, { signal })
   const facts = { record: record.metadata.name, address, reservation: id }
   deps.log.info(facts, 'address released, the provider is still deleting it')
@@ -147,7 +151,8 @@ function isOrdering(
 
 function releasing(of: { id: string; address: string | undefined; at: string; message: string }): StatusChange {
   const { id: reservationID, address, at: deletionRequestedAt, message } = of
-  return { phase: 'Releasing', reservationID, address, deletionRequestedAt, message }
+  const known = { reservationID, ...(address !== undefined && { address }) }
+  return { phase: 'Releasing', ...known, deletionRequestedAt, message }
 }
 
 /** Creates a release record; undefined if there already is one. */

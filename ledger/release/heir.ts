@@ -101,7 +101,8 @@ export async function passOn(
     await deps.cloud.mark({ id: found.id, marks: lastingMarks(found.marks) }, transferMarks(deps.scheme, key), signal)
   const message = `Service ${key}, from Service ${claimKey(record)}`
   const conditions = [assigned('True', { reason: 'OnService', message, now: deps.now() })]
-  await deps.records.writeStatus(begun, { phase: 'Bound', address, reservationID: found.id, conditions }, { signal })
+  const known = { reservationID: found.id, ...(address !== undefined && { address }) }
+  await deps.records.writeStatus(begun, { phase: 'Bound', ...known, conditions }, { signal })
   await deps.records.remove(emptied, { signal })
   deps.log.info({ record: begun.metadata.name, address, from: record.metadata.name }, 'address passed on')
 }
@@ -137,7 +138,7 @@ async function letGo(
   { record, begun, key }: { record: ElasticIP; begun: ElasticIP; key: Key },
   signal: AbortSignal,
 ): Promise<ElasticIP> {
-  const change = { address: undefined, reservationID: undefined, message: `its address passes to Service ${key}` }
+  const change = { address: null, reservationID: null, message: `its address passes to Service ${key}` }
   try {
     return await records.writeStatus(record, change, { signal })
   } catch (error) {

@@ -161,7 +161,7 @@ async function releaseToCloud(
   if (kept !== undefined) return kept
   if (isAnnounced) return 'unshared'
   const { deletionRequestedAt, address = found?.address } = marked.status ?? {}
-  const known = { reservationID, address }
+  const known = { ...(reservationID !== undefined && { reservationID }), ...(address !== undefined && { address }) }
   // The status was emptied, or the answer to its order was lost: nothing could check whether the address is announced.
   if (deletionRequestedAt === undefined && address !== marked.status?.address) {
     // Nor was it known that there was an address to retain. A single write records both: a Releasing record would be deleted.

@@ -92,8 +92,8 @@ function statusFrom(record: ElasticIP, { id, address, state }: Reservation): Sta
   return {
     phase: isGranted ? grantedPhase : 'Requested',
     reservationID: id,
-    address: isGranted ? address : undefined,
-    requestInFlight: undefined,
+    address: isGranted ? address : null,
+    requestInFlight: null,
   }
 }
 

@@ -40,7 +40,7 @@ async function readAnew({ records, cloud, log }: Deps, record: ElasticIP, signal
   const { address, reservationID } = record.status ?? {}
   const message = `${cloud.name} lists another address than ${address} for reservation ${reservationID}`
   log.warn({ record: record.metadata.name, reason: message }, 'warm address is read again')
-  await records.writeStatus(record, { phase: 'Requested', address: undefined, message }, { signal })
+  await records.writeStatus(record, { phase: 'Requested', address: null, message }, { signal })
 }
 
 /** The answer only informs people, and the next sweep asks again. */

@@ -46,6 +46,13 @@ test('an address that leaves a machine which is no node of the cluster is said t
   assert.equal([of.arrivals.at(-1)?.move?.from, of.arrivals.at(-1)?.move?.to], ['X', 'a'])
 })
 
+test('an address that no machine had comes from no node, although a node has no machine', async () => {
+  const { run, nameless, arrivals } = world()
+  nameless.add('a')
+  await run()
+  assert.equal(arrivals.at(-1)?.move, { from: undefined, to: 'b', why: 'it was assigned to no machine' })
+})
+
 /** Reconciles an address until one that a strange machine has would be moved. */
 async function runLong({ run, clock }: ReturnType<typeof world>): Promise<void> {
   for (let n = 0; n < 3; n += 1) {

@@ -34,6 +34,8 @@ export function world(addresses = ['203.0.113.1']) {
   /** The nodes without an endpoint. */
   const leaving = new Set<string>()
   const releasing = new Set<string>()
+  /** The nodes without a providerID. */
+  const nameless = new Set<string>()
   const reads: string[] = []
   const writes: string[] = []
   const problems: Problem[] = []
@@ -90,12 +92,12 @@ export function world(addresses = ['203.0.113.1']) {
     ['a', 'b', 'c']
       .map((name) => ({
         name,
-        machine: name.toUpperCase(),
+        machine: nameless.has(name) ? undefined : name.toUpperCase(),
         leaving: leaving.has(name) ? 1 : 0,
         probes: failed.has(name) ? bad : good,
       }))
-      .toSorted((one, other) => load(one.machine) - load(other.machine))
-      .toSorted((one, other) => queue(one.machine) - queue(other.machine))
+      .toSorted((one, other) => load(one.machine ?? '') - load(other.machine ?? ''))
+      .toSorted((one, other) => queue(one.machine ?? '') - queue(other.machine ?? ''))
       .toSorted((one, other) => Number(serving.has(other.name)) - Number(serving.has(one.name)))
   const reconciler = assigning({
     assignments,
@@ -125,6 +127,7 @@ export function world(addresses = ['203.0.113.1']) {
     serving,
     leaving,
     releasing,
+    nameless,
     reads,
     writes,
     problems,

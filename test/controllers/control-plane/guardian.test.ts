@@ -381,6 +381,18 @@ test('the guardian on the holder lets another one lead, once a minute, and not w
   await world.stop()
 })
 
+test('an address at no machine has no holder, although a node has no machine either', async () => {
+  const world = guardedWorld({ ownNode: 'c' })
+  await world.start()
+  world.nameless.add('c')
+  world.cloud.faults.assign = Array.from({ length: 100 }, () => 'fails')
+  world.servers.a = 'refuses'
+  await world.clock.pass(10_000)
+  assert.equal(world.holders(), [])
+  assert.is(world.guard.holder(), undefined)
+  await world.stop()
+})
+
 test('the guardian of the only node does not wait before it claims the lease', async () => {
   const world = guardedWorld({ ownNode: 'a' })
   await world.start()

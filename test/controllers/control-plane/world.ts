@@ -34,6 +34,8 @@ export function guardedWorld(options: { ownNode?: Name; cooldownMs?: number } = 
   const servers: Record<Name, ServerState> = { a: 'well', b: 'well', c: 'well' }
   const leaving: Record<Name, number> = { a: 0, b: 0, c: 0 }
   let present: readonly Name[] = names
+  /** The nodes without a providerID. */
+  const nameless = new Set<Name>()
   const cloud = scriptedCloud(clock)
   const probe = scriptedProbe(servers, clock)
   const probed: string[] = []
@@ -62,7 +64,7 @@ export function guardedWorld(options: { ownNode?: Name; cooldownMs?: number } = 
   const nodes = (): GuardedNode[] =>
     present.map((name) => ({
       name,
-      machine: machineOf(name),
+      machine: nameless.has(name) ? undefined : machineOf(name),
       endpoint: endpoint(name),
       leaving: leaving[name],
       probes: hosts.history(name),
@@ -123,6 +125,7 @@ export function guardedWorld(options: { ownNode?: Name; cooldownMs?: number } = 
     cloud,
     servers,
     leaving,
+    nameless,
     moves,
     /** The same moves as they are reported. */
     moved,

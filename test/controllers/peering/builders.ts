@@ -92,6 +92,7 @@ export function fakeNodes() {
   const nodes = new Map<string, Node>()
   const applied = new Map<string, string[]>()
   const writes: string[] = []
+  const hooks = { afterApply: () => {} }
   const annotate = (name: string, change: Record<string, string | null | undefined>): Node => {
     const node = nodes.get(name)
     if (!node) throw new KubeError(`node ${name} is not there`, { status: 409, reason: 'Conflict' })
@@ -108,16 +109,22 @@ export function fakeNodes() {
       const given = Object.fromEntries((applied.get(name) ?? []).map((one) => [one, undefined]))
       applied.set(name, Object.keys(annotations))
       writes.push(`apply ${name}`)
-      return annotate(name, { ...given, ...annotations }) as KubeObject as T
+      const written = annotate(name, { ...given, ...annotations }) as KubeObject as T
+      hooks.afterApply()
+      return written
     },
     async patch<T extends KubeObject>(_resource: unknown, { name, patch }: Parameters<KubeClient['patch']>[1]) {
+      const { merge } = patch as { merge: { metadata: { uid?: string; annotations: Record<string, null> } } }
+      const { uid, annotations } = merge.metadata
+      if (uid !== undefined && nodes.get(name)?.metadata.uid !== uid)
+        throw new KubeError('another', { status: 409, reason: 'Conflict' })
       writes.push(`patch ${name}`)
-      const { merge } = patch as { merge: { metadata: { annotations: Record<string, null> } } }
-      return annotate(name, merge.metadata.annotations) as KubeObject as T
+      return annotate(name, annotations) as KubeObject as T
     },
   }
   return {
     client,
+    hooks,
     writes,
     get: (name: string) => nodes.get(name),
     put: (node: Node) => void nodes.set(node.metadata.name, node),

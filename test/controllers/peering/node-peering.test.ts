@@ -5,6 +5,8 @@ import { machineList } from '../../../controllers/dependencies.ts'
 import type { AnnotationScheme } from '../../../clouds/ports/peering.ts'
 import { nodePeering } from '../../../controllers/peering/node-peering.ts'
 import { peerFacts } from '../../../controllers/facts/peer-facts.ts'
+import { KubeError } from '../../../kube/errors.ts'
+import type { Node } from '../../../kube/objects.ts'
 import { recentRead } from '../../../lib/recent-read.ts'
 import type { LabelRequirement } from '../../../lib/label-selector.ts'
 import { silentLog } from '../../fakes/log.ts'
@@ -250,6 +252,19 @@ test('what a predecessor applied is taken off a node too, where it is not true',
   await look()
   assert.equal(nodes.annotationsOf('worker-1'), { ...annotated, mine: 'kept' })
   assert.equal(nodes.writes, ['apply worker-1', 'patch worker-1'])
+})
+
+test('what is taken off a node is not taken off one that has registered again since', async () => {
+  const { look, nodes, register } = makeCluster()
+  const stale = { 'metal.equinix.com/bgp-peers-2-peer-ip': '169.254.255.3' }
+  register()
+  nodes.annotate('worker-1', stale)
+  nodes.hooks.afterApply = () => {
+    const { metadata, ...node } = nodes.get('worker-1') as Node
+    nodes.put({ ...node, metadata: { ...metadata, uid: 'uid of another', annotations: stale } })
+  }
+  assert.instance(await look().catch((error: unknown) => error), KubeError)
+  assert.equal(nodes.annotationsOf('worker-1'), stale)
 })
 
 test('a password that was shown goes from the node when the settings change to MetalLB', async () => {

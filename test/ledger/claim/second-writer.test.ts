@@ -22,6 +22,16 @@ test('a late "requested" does not take the address from a record that another pr
   assert.equal([phase, address], ['Reserved', '203.0.113.40'])
 })
 
+for (const phase of ['Bound', 'Released'] as const)
+  test(`a late "granted" leaves a record ${phase} whose address another process has stored since`, async () => {
+    const harness = makeHarness()
+    const { deps } = harness.process('a')
+    const before = harness.api.put(elasticIPs, makeRecord({ phase: 'Requested' }))
+    await deps.records.writeStatus(before, { phase, reservationID: 'res-1', address: '203.0.113.40' })
+    await storeReservation(deps, before, makeReservation({ address: '203.0.113.40' }))
+    assert.is(harness.record()?.status?.phase, phase)
+  })
+
 test('a late failure of a request takes no reservation from a record that another process releases', async () => {
   const harness = makeHarness()
   const { deps } = harness.process('a')

@@ -284,6 +284,26 @@ test('a release does not wait for a cloud that still lists the reservation, and 
   assert.equal(harness.reservationsOf(), ['res-2'])
 })
 
+test('a record stays as long as nothing else says that its reservation is being deleted', async () => {
+  const harness = await reserved()
+  harness.cloud.deletesLate = true
+  const { metadata } = makeRecord()
+  const name = releaseRecordName('res-1')
+  harness.api.put(elasticIPs, { ...makeRecord(), metadata: { ...metadata, name } })
+  // The sweep that has made it finds that the reservation has a record.
+  const before = ({ verb, values: [, at] }: HeardCall) => {
+    if (verb === 'get' && (at as { name: string }).name === name) harness.api.drop(elasticIPs, { name })
+  }
+  const released = harness.alone('b', { kube: { before } }).release()
+  assert.ok(isConflict(await released.catch((error: unknown) => error)))
+  assert.is(harness.record()?.status?.phase, 'Releasing')
+  assert.is(await harness.alone('b').release(), 'released')
+  assert.equal(
+    harness.api.stored(elasticIPs).map((one) => one.metadata.name),
+    [name],
+  )
+})
+
 test('a reservation that a release found by its marks is not adopted while the provider still lists it', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
