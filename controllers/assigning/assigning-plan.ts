@@ -23,42 +23,42 @@ import type { Plan } from '../loop/reconciler.ts'
 import type { Decision } from '../moves/move-plan.ts'
 import type { Move } from '../moves/mover.ts'
 
-/** Nothing is moved or freed. `problem` is absent while that lasts for a moment only. */
+/** Nothing is moved or freed. `problem` is absent if that is only momentary. */
 export type Halt = { problem?: string }
 
 export type AssigningStep = { do: 'unassign'; machine: string } | { do: 'move'; machine: string; move: Move }
 
-/** Everything that decides about one address. */
+/** The facts that decide about one address. */
 export type SeenAddress = {
   services: readonly Key[]
-  /** The reservation that the ledger has. */
+  /** The reservation in the ledger. */
   id: string | undefined
-  /** The cloud's answer; undefined where the address is deleted, and where it is foreign. */
+  /** The provider's answer; undefined if the address is deleted or foreign. */
   assigned: AssignedAddress | undefined
-  /** Why the reservation is not the ledger's, as whose.ts says. */
+  /** Why the reservation is not the ledger's, according to whose.ts. */
   foreign: string | undefined
-  /** Whether the cloud's last answer is beyond doubt. */
+  /** Whether the provider's last answer is beyond doubt. */
   isKnown: boolean
   isLeaving: boolean
-  /** How long it may not be taken from its machine. */
+  /** How long the address must stay on its machine. */
   pacedMs: number
-  /** How long it may still wait for the first endpoint of its Services. */
+  /** How long it may still wait for its Services' first endpoint. */
   awaitsEndpointsMs: number
   halt: Halt | undefined
-  /** Undefined where no Service shows it. */
+  /** Undefined if no Service shows it. */
   decision: Decision | undefined
 }
 
-/** A step, or a wait, and what the Services of the address should know. */
+/** A step or a wait, and what the Services of the address should know. */
 export type AssigningPlan = Plan<AssigningStep> & { problem?: string | undefined }
 
 const waitMs = 1_000
-/** A new leader has looked for another cluster as soon as its first list is there. */
+/** A new leader has looked for another cluster once its first list has arrived. */
 const uncheckedMs = 200
-/** Another cluster that uses our id stays for hours, until a person comes. */
+/** Another cluster that uses our id stays for hours, until a person acts. */
 const haltedMs = 10_000
 
-/** The next step for one address. Pure. */
+/** Plans the next step for one address. Pure. */
 export function planAssigning(seen: SeenAddress): AssigningPlan {
   const { services, id, assigned, foreign, isKnown, awaitsEndpointsMs, decision } = seen
   const isShown = services.length > 0

@@ -15,13 +15,13 @@ import type { Clock } from '../../kube/clock.ts'
 import { shortMemory } from '../../lib/short-memory.ts'
 
 export type AssigningDeps = MemoryDeps & {
-  /** The Services that show an address, by the caches. */
+  /** The Services in the caches that show an address. */
   showing: (address: string) => Key[]
-  /** Whether these Services serve only where their endpoints are, and have none. */
+  /** Whether these Services serve only on nodes with endpoints, and have no endpoints. */
   lacksEndpoints: (address: string) => boolean
-  /** How long a write to the cloud may take: it ends while the lease is still ours. A process that stops may end its work. */
+  /** How long a write to the provider may take, so that it ends while the lease is ours. A stopping process may finish. */
   writeMs: () => number
-  /** Why nothing may be moved now, if something forbids it. */
+  /** Why nothing may be moved now, if so. */
   halt: () => Halt | undefined
   /** Whether the ledger has begun to delete the reservation of an address. */
   isReleasing: (address: string) => boolean
@@ -30,45 +30,45 @@ export type AssigningDeps = MemoryDeps & {
   partnersOf: (address: string) => string[]
   /** The nodes that may have an address, the best one first. */
   nodes: (address: string, of: Pick<ServiceNodeFacts, 'holder' | 'load' | 'queue' | 'beside' | 'home'>) => MovableNode[]
-  /** Receives a problem once, and again if it ended in between. */
+  /** Receives a problem once, and again if it recurs. */
   report: (problem: Problem) => void
-  /** Called when the cloud shows an address on a node: for the first time, or after a move. */
+  /** Called when the provider shows an address on a node for the first time, or after a move. */
   onArrival: (arrival: Arrival) => void
 }
 
-/** An address that routes to a node now. `move` is absent where it was there before we looked. */
+/** An address that now routes to a node. `move` is absent if it was there before we looked. */
 export type Arrival = { address: string; services: Key[]; move?: { from: string | undefined; to: string; why: string } }
 
 export type Assigning = Reconciler & {
   /**
-   * Takes an address that no Service shows from its machine, for it is to be released. Undefined as soon as no machine has
-   * it; else who shows it, as in `Announcing`.
+   * Takes an address that no Service shows from its machine before its release. Undefined once no machine has it; else
+   * who shows it, as in `Announcing`.
    */
   free: (address: string) => Announcement | undefined
-  /** Whether the cloud has shown the address on a machine. */
+  /** Whether the provider has shown the address on a machine. */
   isAssigned: (address: string) => boolean
-  /** Forgets a previous term. */
+  /** Forgets the previous term. */
   begin: () => void
-  /** Every address of the project and its machines, from one call. Changed addresses are due. */
+  /** Reads every address of the project and its machines with one call, and enqueues those that changed. */
   readAll: (signal: AbortSignal) => Promise<void>
-  /** Addresses that are due although nothing of the cluster has changed. */
+  /** Addresses to reconcile for reasons outside the cluster. */
   watch: Watch
 }
 
 type Room = AssigningDeps & {
   memory: Memory
-  /** An action of the cloud locks its machine: the next one there begins when it has ended. */
+  /** An action of the provider locks its machine, so actions on one machine run one after another. */
   turns: ReturnType<typeof inTurn>
   pace: UnassignPace
 }
 
-/** A write, and that an address is free, relies on a look at the cloud whose answer is not older. */
+/** A write, or the result that an address is free, relies on an answer of the provider that is at most this old. */
 const liveMs = 10_000
-/** A Service is often created before its first pod runs. An address that leads nowhere useful can come a little later. */
+/** A Service is often created before its first pod runs. An address that could not serve yet may come a little later. */
 const patienceMs = 30_000
 const maxSteps = 12
 
-/** Brings each address to a node that can serve it, and takes it from all before it is released. */
+/** Moves each address to a node that can serve it, and takes it from all nodes before it is released. */
 export function assigning(deps: AssigningDeps): Assigning {
   const due = forwardedKeys()
   const room = { ...deps, memory: makeMemory(deps, due.add), turns: inTurn(), pace: unassignPace(deps.clock) }
@@ -96,7 +96,7 @@ export function assigning(deps: AssigningDeps): Assigning {
       const entry = memory.entryOf(address)
       const { view } = entry
       const isRecent = !view.isChanging() && clock.now() - view.answeredAtMs() <= liveMs
-      // Any program that assigns a free address may do so: a retained one is the project's, and not ours to move.
+      // A person or program may assign a free address: a retained one belongs to the project, and is not ours to move.
       entry.isLeaving = !isRecent || view.machines().length > 0
       if (!entry.isLeaving) return undefined
       const waitMs = view.machines().length > 0 ? pacedMs(room, address) : 0
@@ -116,7 +116,7 @@ async function look(room: Room, address: string, signal: AbortSignal): Promise<S
   const entry = memory.claimedBy(address, services.join())
   if (services.length > 0) entry.isLeaving = false
   if (id !== undefined && !entry.view.isKnown(id)) await memory.look(address, id, signal)
-  // A leader before us may have begun the release while another one moved the address.
+  // A previous leader may have begun the release while yet another one moved the address.
   if (services.length === 0 && isReleasing(address)) entry.isLeaving = true
   const { view, isLeaving } = entry
   const seen = {
@@ -133,7 +133,7 @@ async function look(room: Room, address: string, signal: AbortSignal): Promise<S
   if (services.length === 0) return { ...seen, decision: undefined }
   arrive(room, entry, { address, services })
   const decision = decide(room, address, entry)
-  // Others choose their nodes meanwhile, so each choice counts at once.
+  // Other addresses choose their nodes meanwhile, so each choice must count at once.
   entry.claim.goal = decision.do === 'move' && seen.awaitsEndpointsMs === 0 ? decision.to.machine : undefined
   return { ...seen, decision }
 }
@@ -148,7 +148,7 @@ function awaitedMs({ lacksEndpoints, clock }: Room, address: string, { claim }: 
   return Math.max(0, claim.sinceMs + patienceMs - clock.now())
 }
 
-/** Tells that an address routes to a machine, when that is new. */
+/** Reports that an address routes to a machine, once per arrival. */
 function arrive(room: Room, { view, claim }: Entry, { address, services }: { address: string; services: Key[] }): void {
   const machines = view.machines()
   const moved = claim.keeper.saw(machines)
@@ -172,8 +172,8 @@ function decide({ nodes, partnersOf, memory, turns }: Room, address: string, { v
   const { home = [] } = view.assigned() ?? {}
   const beside = new Set(partnersOf(address).flatMap((partner) => placeOf(entries.get(partner)) ?? []))
   const all = nodes(address, { holder, load: loads(entries), queue: turns.count, beside, home })
-  // An address that waits for its turn at a machine is in the counts there. It leaves the queue for a better reason
-  // than those.
+  // An address that waits for its turn at a machine counts there. It leaves that queue only for a reason other than
+  // these counts.
   const inOrder = all.toSorted((one, other) => Number(isGoal(claim, other)) - Number(isGoal(claim, one)))
   return claim.keeper.decide({ nodes: inOrder, assigned, address: undefined })
 }
@@ -184,10 +184,10 @@ function isGoal({ goal }: Claim, { machine }: MovableNode): boolean {
 
 type Target = { address: string; step: AssigningStep }
 
-/** Carries out a step when those before it at the same machine have ended, if it is still the right one then. */
+/** Executes a step after those before it at the same machine, if it is still the right one by then. */
 function inItsTurn(room: Room, { address, step }: Target, signal: AbortSignal): Promise<undefined> {
   return room.turns.run(step.machine, async () => {
-    // A process that stops begins nothing, and ends what it began: after half a move the address is at no machine.
+    // A stopping process begins nothing, but completes what it began: after half a move the address is at no machine.
     signal.throwIfAborted()
     const { view } = room.memory.entryOf(address)
     if (room.clock.now() - view.answeredAtMs() > liveMs) view.doubt()
@@ -206,7 +206,7 @@ async function carryOut(
   signal: AbortSignal,
 ): Promise<ChangeResult> {
   if (step.do === 'unassign') {
-    // Counted before the write: many addresses of a namespace may leave at the same time.
+    // Counted before the write, because many addresses of a namespace may leave at the same time.
     const takeBack = isReleasing(address) ? undefined : pace.take(tenancyOf(address))
     try {
       await assignments.unassign(from, { signal, writeMs })
@@ -221,7 +221,7 @@ async function carryOut(
   return result === 'done' ? { machines: [step.machine] } : 'unclear'
 }
 
-/** Reports what is wrong, once. */
+/** Ends a run without a step, and reports a problem once. */
 function settle({ memory, report }: Room, address: string, seen: SeenAddress): Outcome {
   const { step: _none, problem, ...outcome } = planAssigning(seen)
   if (memory.entryOf(address).claim.news.isNew(problem))
@@ -229,17 +229,18 @@ function settle({ memory, report }: Room, address: string, seen: SeenAddress): O
   return outcome
 }
 
-// The pace at which addresses that stay reserved are taken from their machines. A change of a Service's type is several
-// calls, and no order that a limit counts: a tenant could use up the cloud's rate limit. An address that did not leave
-// within an hour leaves at once, and so do five more of a namespace. Any other waits a minute for each one taken before.
+// The pace at which addresses that stay reserved are taken from their machines. A change of a Service's type costs
+// several calls, but no order that a limit counts: a tenant could use up the provider's rate limit. An address that did
+// not leave within the last hour leaves at once, and so do five more of a namespace. Any other waits one minute for
+// each address taken before.
 
-/** Whose Service an address is reserved for. `record`: the uid of the ElasticIP that stays while Services come and go. */
+/** The owner of an address's reservation. `record`: the uid of the ElasticIP that stays while Services come and go. */
 type Tenancy = { namespace: string | undefined; record: string | undefined }
 
 type UnassignPace = {
-  /** How long an address waits until it may leave its machine. */
+  /** How long an address must wait before it may leave its machine. */
   leftMs(tenancy: Tenancy): number
-  /** Counts an address that leaves its machine now. Returns what takes that back, for an address that did not leave. */
+  /** Counts an address that leaves its machine now. Returns an undo, for an address that did not leave. */
   take(tenancy: Tenancy): () => void
 }
 
@@ -247,11 +248,11 @@ const hourMs = 3_600_000
 const intervalMs = 60_000
 const burst = 5
 
-/** Nothing was taken yet. */
+/** Starts without a history. */
 function unassignPace(clock: Pick<Clock, 'now'>): UnassignPace {
   const memory = { keptMs: hourMs, monotonicMs: () => clock.now() }
   const taken = shortMemory<string | undefined, true>(memory)
-  /** When the next one of each namespace would be due, if there were one each minute. */
+  /** When each namespace's next address would be due at one per minute. */
   const dueAtMs = shortMemory<string | undefined, number>(memory)
   return {
     leftMs({ namespace, record }) {

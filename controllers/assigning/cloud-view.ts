@@ -1,58 +1,58 @@
 import type { AssignedAddress } from '../../clouds/ports/assignments.ts'
 import type { Clock } from '../../kube/clock.ts'
 
-/** The cloud's answer about an address, and why it is foreign. A foreign address is neither moved nor unassigned. */
+/** The provider's answer about an address, and why it is foreign. A foreign address is neither moved nor unassigned. */
 export type Answer = AssignedAddress & { foreign: string | undefined }
 
-/** The cloud's last answer about one address, its age, and our changes since. */
+/** The provider's last answer about one address, its age, and our changes since. */
 export type CloudView = {
-  /** The last answer; undefined before the first one, where the address is deleted, and where it is foreign. */
+  /** The last answer; undefined before the first one, or if the address is deleted or foreign. */
   assigned(): AssignedAddress | undefined
   machines(): readonly string[]
   /** Why the reservation is not the ledger's; undefined if it is. */
   foreign(): string | undefined
-  /** Whether the last answer was of this reservation. */
+  /** Whether the last answer was about this reservation. */
   isOf(id: string): boolean
-  /** The same, and nothing made it doubtful since. */
+  /** The same, and nothing has made it doubtful since. */
   isKnown(id: string): boolean
-  /** When the last answer arrived: from then on its age counts. Infinitely long ago where it is doubtful. */
+  /** When the last answer arrived, from which its age counts; infinitely long ago if it is doubtful. */
   answeredAtMs(): number
   /**
-   * Takes an answer, unless one of our changes ended after the question: it may be from before. Returns whether it
-   * differs from the previous one. Soon after a move an answer without any machine proves nothing.
+   * Accepts an answer, unless one of our changes ended after the question, so that the answer may be older. Returns
+   * whether it differs from the previous one. Soon after a move, an answer without a machine proves nothing.
    */
   answered(found: Answer | undefined, asked: Asked): boolean
-  /** A list lacks it. It may lag, so the address is looked at by its id. */
+  /** Notes that a list lacks the address. The list may lag, so the address is read by its id. */
   missed(asked: Pick<Asked, 'askedAtMs'>): void
   /** Marks the last answer as no longer reliable. */
   doubt(): void
-  /** Whether one of our changes is under way. */
+  /** Whether one of our changes is in progress. */
   isChanging(): boolean
-  /** Carries out a change. After anything but a clear result, only the next look tells what came of it. */
+  /** Executes a change. Unless its result is clear, only the next look shows it. */
   change(work: () => Promise<ChangeResult>): Promise<void>
 }
 
-/** The id that was asked for, and when. */
+/** The id in a question, and when it was asked. */
 export type Asked = { id: string; askedAtMs: number }
 
-/** The machines that have the address now, or that nothing was changed, or that it is unknown. */
+/** The machines that now have the address, or that nothing changed, or that it is unknown. */
 export type ChangeResult = { machines: string[] } | 'unchanged' | 'unclear'
 
-/** How long a cloud may go on showing an address without the machine that has just got it. */
+/** How long the provider may still show an address without the machine that just got it. */
 const settlingMs = 10_000
 
 type State = {
   last: Answer | undefined
-  /** The id that was asked for last. */
+  /** The id in the last question. */
   readId: string | undefined
   answeredAtMs: number
   changedAtMs: number
-  /** When the last move ended well, until another change begins. */
+  /** When the last move succeeded, until another change begins. */
   placedAtMs: number
   isChanging: boolean
 }
 
-/** A view before the first look. */
+/** Makes a view before the first look. */
 export function cloudView(clock: Pick<Clock, 'now'>): CloudView {
   const [never, nothing] = [-Infinity, undefined]
   const state: State = {

@@ -41,19 +41,19 @@ type Deps = Pick<
   | 'settings'
 >
 
-/** The part that routes the addresses of Services to machines, where the cloud assigns them. */
+/** The part that routes the addresses of Services to machines, if the provider assigns them. */
 export type ServiceAssigning = {
   declaration: ControllerDeclaration
-  /** The work of replicas whether or not they lead, until the signal aborts. */
+  /** Works on every replica, leading or not, until the signal aborts. */
   standBy: (signal: AbortSignal) => void
   free: Assigning['free']
-  /** The announcer for Services: a Service shows its address only when the cloud routes it to a machine. */
+  /** The announcer for Services: a Service shows its address only once the provider routes it to a machine. */
   announcer: Announcer
   /** The Services whose address has arrived. */
   arrived: Watch
 }
 
-/** Declares the controller; undefined where announcing software routes the addresses to nodes. */
+/** Declares the controller; undefined if announcing software routes the addresses to nodes. */
 export function serviceAssigning(deps: Deps, writeMs: () => number): ServiceAssigning | undefined {
   const { announcer, vendor, caches } = deps
   if (!announcer.assignment) return undefined
@@ -79,7 +79,7 @@ export function serviceAssigning(deps: Deps, writeMs: () => number): ServiceAssi
     },
     declaration: {
       reconciler,
-      // A node that dies may have had hundreds of addresses. They wait for their turn at a machine, not for each other.
+      // A dying node may have had hundreds of addresses. They wait for their turn at a machine, but not for each other.
       concurrency: 1_000,
       needs: [caches.services, caches.records, caches.nodes, slices],
       keys: all,
@@ -141,7 +141,7 @@ function makeReconciler(deps: Deps, { assignments, slices, probes, arrived, writ
 
 const recentMs = 60_000
 
-/** The ledger's answer about an address. */
+/** Reads the ledger's facts about an address. */
 function recordedIn({
   caches,
   ledger,
@@ -160,7 +160,7 @@ function recordedIn({
     tenancyOf(address) {
       const all = caches.records.list().filter(({ status }) => status?.address === address)
       const claimed = all.find((record) => !isSource(record))
-      // A provisioned address has a new record for each Service that claims it.
+      // A provisioned address gets a new record for each Service that claims it.
       return { namespace: claimed?.spec.claimRef?.namespace, record: (all.find(isSource) ?? claimed)?.metadata.uid }
     },
     foreignReason: (address, found) => ledger.foreignReason(recordOf(address), found),
@@ -168,16 +168,16 @@ function recordedIn({
 }
 
 /**
- * A copy of this cluster has the same Services, and its nodes would take every address. A leader looks for another
- * cluster first. A leader that must wait with releases moves all the same: a move can be undone, and prolongs no
- * outage.
+ * A copy of this cluster has the same Services, and its nodes would take every address. So a leader first looks for
+ * another cluster. A leader whose releases must wait moves addresses anyway: a move can be undone, and waiting would
+ * prolong an outage.
  */
 function haltOf(state: ClusterState): Halt | undefined {
   if (state.kind === 'unchecked') return {}
   return state.kind === 'foreign' ? { problem: `it stays where it is: ${state.reason}` } : undefined
 }
 
-/** The Services that show an address. Nothing that people write on a Service says its second one. */
+/** The Services that show an address. Nothing that people write on a Service names its second one. */
 function statesShowing(deps: Pick<Deps, 'caches' | 'want'>, address: string): ServiceState[] {
   const records = deps.caches.records.list()
   const second = records.find((record) => record.status?.address === address && isSecond(record))
@@ -203,14 +203,14 @@ function changes({ caches }: Deps, of: { slices: Reflector<EndpointSlice>; all: 
   ]
 }
 
-/** The addresses of a Service: the one that its spec shows, and the address of its second record. */
+/** The addresses of a Service: the one in its spec, and that of its second record. */
 function addressesOf({ records }: Pick<Deps['caches'], 'records'>, key: Key, service: Service | undefined): string[] {
   const seconds = secondKeys(key).flatMap((second) => records.get(recordName(second))?.status?.address ?? [])
   const first = service?.spec.loadBalancerIP
   return first ? [first, ...seconds] : seconds
 }
 
-/** A kubelet writes its Node every few minutes although nothing of it has changed that decides. */
+/** A kubelet writes its Node every few minutes without a relevant change. */
 function isSame(versions: (Node | undefined)[]): boolean {
   const [now, before] = versions.map((node) =>
     JSON.stringify([
@@ -223,9 +223,7 @@ function isSame(versions: (Node | undefined)[]): boolean {
   return now === before
 }
 
-/**
- * A Service shows its address from its arrival on. While the address moves, its status stays: name servers rely on it.
- */
+/** Lets a Service show its address from its arrival on. Its status stays while the address moves, because DNS relies on it. */
 function shownOnArrival(announcer: Announcer, { isAssigned }: Pick<Assigning, 'isAssigned'>): Announcer {
   return {
     ...announcer,
@@ -247,13 +245,13 @@ function tell({ events, caches, log }: Deps, { address, services, move }: Arriva
   }
 }
 
-/** No notice comes when a person or another program moves an address: now and then one list shows it. */
+/** Nothing notifies us when a person or another program moves an address, so it is listed periodically. */
 function readRepeatedly(deps: Deps, reconciler: Assigning, signal: AbortSignal): Promise<void> {
   const { sweepIntervalMs: everyMs } = deps.settings.cluster
   return repeatLater(() => read(deps, reconciler, signal), { everyMs, signal, clock: systemClock })
 }
 
-/** The first choice of a machine needs what is known of all. Without it the cloud's refusals tell. */
+/** The first choice of a machine needs the list of all. Without it, the provider's refusals have to tell. */
 async function knowMachines({ machines, log }: Deps, signal: AbortSignal): Promise<void> {
   try {
     await machines.within(recentMs, signal)

@@ -1,4 +1,4 @@
-// The knowledge about the addresses, from lists and looks at the cloud and from our own changes.
+// The knowledge about the addresses, from lists and looks at the provider and from our own changes.
 import type { AssignedAddress, Assignments } from '../../clouds/ports/assignments.ts'
 import type { Clock } from '../../kube/clock.ts'
 import type { Log } from '../../kube/log.ts'
@@ -14,15 +14,15 @@ import { serviceWords } from './service-nodes.ts'
 
 export type MemoryDeps = {
   assignments: Assignments
-  /** The reservation of an address that the ledger has. */
+  /** The reservation of an address in the ledger. */
   reservationOf: (address: string) => string | undefined
-  /** Why what the cloud has under the id of an address is not the ledger's reservation; undefined if it is. */
+  /** Why the provider's reservation under the id of an address is not the ledger's; undefined if it is. */
   foreignReason: (address: string, found: AssignedAddress) => string | undefined
   clock: Clock
   log: Log
 }
 
-/** The state of one address: the cloud's last answer, and the history of its present claim. */
+/** The state of one address: the provider's last answer, and the history of its current claim. */
 export type Entry = {
   view: CloudView
   /** Whether the service controller waits until no machine has it. */
@@ -30,14 +30,14 @@ export type Entry = {
   claim: Claim
 }
 
-/** The history of an address since its present Services have it. A new claim inherits nothing of a previous one. */
+/** The history of an address since its current Services have it. A new claim inherits nothing from the previous one. */
 export type Claim = {
-  /** The Services, as one text. */
+  /** The Services, as a single text. */
   of: string
   sinceMs: number
   keeper: Keeper
   news: ProblemNews
-  /** Whether its Services know that it routes to a machine. */
+  /** Whether its Services were told that it routes to a machine. */
   isArrived: boolean
   /** The machine that it is about to get. */
   goal: string | undefined
@@ -46,21 +46,21 @@ export type Claim = {
 export type Memory = {
   entries: ReadonlyMap<string, Entry>
   entryOf: (address: string) => Entry
-  /** The address with a claim of these Services: the one that it has, or a new one. */
+  /** The address with a claim of these Services, which is new unless it is theirs already. */
   claimedBy: (address: string, services: string) => Entry
   /** Forgets everything: while another process led, addresses moved, and their Services came and went. */
   forget: () => void
-  /** Every address of the project and its machines, from one call. */
+  /** Reads every address of the project and its machines with one call. */
   readAll: (signal: AbortSignal) => Promise<void>
-  /** A live look at one address: by its id, or by a list where so many wait that this costs fewer calls. */
+  /** Looks at one address live: by id, or with a list if that costs fewer calls because many addresses wait. */
   look: (address: string, id: string, signal: AbortSignal) => Promise<void>
 }
 
 const cooldownMs = 60_000
-/** So many reads by their ids cost hardly more than one list, whose pages follow each other. */
+/** This many reads by id cost hardly more than a list, whose pages must be read one after another. */
 const few = 5
 
-/** Knows nothing of the addresses yet. `changed` receives those that have other machines than before. */
+/** Makes an empty memory. `changed` receives each address whose machines differ from before. */
 export function makeMemory(given: MemoryDeps, changed: (address: string) => void): Memory {
   const deps = { ...given, newRefusals: sharedRefusals(given.clock) }
   const { assignments, clock } = deps
@@ -72,7 +72,7 @@ export function makeMemory(given: MemoryDeps, changed: (address: string) => void
   }
   const abandonedError = (cause: unknown) => new Error('nothing waits for the list of addresses', { cause })
   const read = (signal: AbortSignal) => readList(deps, { entries, entryOf, changed }, signal)
-  // A single list serves all that are about to move.
+  // A single list serves all addresses that are about to move.
   const list = sharedRead({ read, recentMs: 0, abandonedError })
   const readOne = async (address: string, id: string, signal: AbortSignal) => {
     const askedAtMs = clock.now()
@@ -97,7 +97,7 @@ export function makeMemory(given: MemoryDeps, changed: (address: string) => void
       const { view } = entryOf(address)
       const before = view.answeredAtMs()
       if (view.isOf(id) && moving() > few) await list.fresh(signal)
-      // A list may lag: only a read by its id shows that an address is deleted.
+      // A list may lag: only a read by id proves that an address is deleted.
       if (view.answeredAtMs() <= before) await readOne(address, id, signal)
     },
   }
@@ -124,7 +124,7 @@ async function readList(deps: MemoryDeps, { entries, entryOf, changed }: Listing
   }
 }
 
-/** A sweep may change the heartbeat at any time, so no write compares it. */
+/** A sweep may change the heartbeat at any time, so writes do not compare it. */
 function answerOf({ foreignReason }: MemoryDeps, address: string, found: AssignedAddress): Answer {
   return { ...found, marks: lastingMarks(found.marks), foreign: foreignReason(address, found) }
 }

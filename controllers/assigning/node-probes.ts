@@ -10,7 +10,7 @@ import { probers } from '../moves/probers.ts'
 /** How soon a node counts as failed, and as good again. */
 export const nodeRules: MoveRules = { failures: 3, successes: 3 }
 
-/** The usual port of kubelets. A machine without one refuses the connection, which shows that it is there, too. */
+/** The usual port of kubelets. A host where nothing listens refuses the connection, which also proves that it is up. */
 const port = 10_250
 const intervalMs = 1_000
 const timeoutMs = 1_000
@@ -19,18 +19,18 @@ export type NodeProbes = {
   /** The results of a node's probes. */
   history: (node: string) => ProbeHistory
   /**
-   * Probes the nodes until the signal aborts; call `retarget` when they change. Every replica does so: a leader that has
-   * just begun has to know which nodes answered before.
+   * Probes the nodes until the signal aborts; call `retarget` when they change. Every replica does so, because a new
+   * leader must know which nodes answered before.
    */
   start: (signal: AbortSignal) => void
   retarget: () => void
 }
 
-/** Probes of every node, for those that Kubernetes takes most of a minute to miss. */
+/** Probes every node, because Kubernetes takes most of a minute to miss one. */
 export function nodeProbes(options: {
   nodes: () => readonly Node[]
   clock: Clock
-  /** Called when a node has failed too often, when it answers again, and when another one makes its failure plausible. */
+  /** Called when a node has failed too often, answers again, or makes another one's failure plausible. */
   onChange: () => void
   probe?: Probe
 }): NodeProbes {
@@ -73,7 +73,7 @@ function place({ type, address }: { type: string; address: string }): number {
   return Number(type === 'ExternalIP') * 2 + Number(isIPv6(address))
 }
 
-/** Whether a machine answers a connection, be it by a refusal. */
+/** Whether a host answers a connection, even with a refusal. */
 export async function connectionProbe({ address, port: at }: Endpoint, signal?: AbortSignal): Promise<ProbeResult> {
   const { promise, resolve } = Promise.withResolvers<ProbeResult>()
   const socket = connect({ host: address, port: at, ...(signal && { signal }) })

@@ -17,7 +17,7 @@ import { isReady, isScaledDown, isShutDown } from '../nodes/taints.ts'
 
 const excluded = 3
 
-/** How messages speak of nodes that serve Services. */
+/** The words for nodes that serve Services. */
 export const serviceWords: MoveWords = {
   node: 'node',
   failed: ({ name, probes: { failures, reason = 'no answer' } }) =>
@@ -35,14 +35,14 @@ export const serviceWords: MoveWords = {
   excluded,
 }
 
-/** The nodes on which a Service has ready endpoints; of a Service with policy Local, no other can serve it. */
+/** The nodes on which a Service has ready endpoints. With the policy Local, no other node can serve it. */
 export type ServedBy = { nodes: ReadonlySet<string>; isLocal: boolean }
 
 export type ServiceNodeFacts = {
   address: string
   nodes: readonly Node[]
   ids: ProviderIds
-  /** The machines of the last list; undefined before the first. */
+  /** The machines in the last list; undefined before the first. */
   machines?: readonly Machine[] | undefined
   /** The places where the address is at home, the narrowest first. */
   home: readonly string[]
@@ -52,11 +52,11 @@ export type ServiceNodeFacts = {
   holder: string | undefined
   /** The results of our own probes of a node. */
   probes: (node: string) => ProbeHistory
-  /** The machines that have the other address of these Services, or are about to get it: a single node is simpler than two. */
+  /** The machines that have, or are about to get, these Services' other address: one node is simpler than two. */
   beside: ReadonlySet<string | undefined>
   /** How many addresses a machine has. */
   load: (machine: string) => number
-  /** How many changes of addresses a machine has to make one after another. */
+  /** How many pending changes of addresses a machine must make, one after another. */
   queue: (machine: string) => number
 }
 
@@ -89,7 +89,7 @@ export function serviceNodes(facts: ServiceNodeFacts): MovableNode[] {
     .map(({ name, machine, leaving, probes }) => ({ name, machine, leaving, probes }))
 }
 
-/** A slice without what `servedBy` does not read: a cache keeps every slice of the cluster. */
+/** A slice without the fields that `servedBy` ignores, because a cache keeps every slice of the cluster. */
 export function withoutUnused(slice: EndpointSlice): EndpointSlice {
   const endpoints = slice.endpoints?.map(({ nodeName, conditions }) => ({
     addresses: [],
@@ -101,7 +101,7 @@ export function withoutUnused(slice: EndpointSlice): EndpointSlice {
 
 export const serviceNameLabel = 'kubernetes.io/service-name'
 
-/** The nodes that serve a Service, by those of the slices that are its own. */
+/** The nodes that serve a Service, according to its own slices. */
 export function servedBy({ metadata, spec }: Service, slices: readonly EndpointSlice[]): ServedBy {
   const own = slices.filter(
     (slice) =>
@@ -110,7 +110,7 @@ export function servedBy({ metadata, spec }: Service, slices: readonly EndpointS
   return { nodes: servingNodes(own), isLocal: spec.externalTrafficPolicy === 'Local' }
 }
 
-/** The nodes on which slices of a Service have ready endpoints; where it has none, those whose endpoints still serve. */
+/** The nodes with ready endpoints in a Service's slices; if there are none, those whose endpoints still serve. */
 function servingNodes(slices: readonly EndpointSlice[]): Set<string> {
   const all = slices.flatMap(({ endpoints }) => endpoints ?? [])
   const on = (some: typeof all) => new Set(some.flatMap(({ nodeName }) => nodeName ?? []))
@@ -127,12 +127,12 @@ function leavingOf(node: Node, machine: Machine | undefined, { services, address
   return services.some(({ isLocal, nodes }) => isLocal && !nodes.has(metadata.name)) ? 1 : 0
 }
 
-/** Whether the machine has a public address of its own, of the same family. */
+/** Whether the machine has its own public address of the same family. */
 function hasPublicAddress({ addresses }: Machine, address: string): boolean {
   return addresses.some((own) => own.isPublic && !own.isElastic && isIPv6(own.address) === isIPv6(address))
 }
 
-/** How far a machine is from the home of the address: 0 in its narrowest place. Without a list all are equally far. */
+/** How far a machine is from the home of the address: 0 in its narrowest place. Without a list, all are equally far. */
 function distance(machine: Machine | undefined, { home }: ServiceNodeFacts): number {
   const { zone, region, networkZone } = machine ?? {}
   const place = home.findIndex((one) => [zone, region, networkZone].includes(one))
@@ -143,9 +143,9 @@ const good: ProbeHistory = { ...noProbes, successes: Infinity }
 const notReady: ProbeHistory = { ...noProbes, failures: Infinity, formerSuccesses: Infinity, reason: 'is not Ready' }
 
 /**
- * The combined verdict of Kubernetes and our probes. A node that never answered us proves nothing: a firewall may be
- * between. If more than half of the others fail at once, our own network is the suspect, and only Kubernetes decides.
- * After such an outage the nodes answer again one after another: only several good answers end the suspicion.
+ * Combines the verdict of Kubernetes with our probes. A node that never answered us proves nothing, because a firewall
+ * may be in between. If more than half of the others fail at once, we suspect our own network, and only Kubernetes
+ * decides. After such an outage the nodes answer again one after another: only several good answers end the suspicion.
  */
 function trustedProbes({ nodes, probes }: ServiceNodeFacts): (node: Node) => ProbeHistory {
   const histories = nodes.map(({ metadata }) => probes(metadata.name)).filter(hasAnswered)

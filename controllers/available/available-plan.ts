@@ -31,7 +31,7 @@ import { isUnobserved } from '../../ledger/record/readiness.ts'
 import { lacksFinalizer } from '../../ledger/record/records.ts'
 import { hasSource, hasReservationOf, isClaimed, isClaimedBy, isSource, isWarm } from '../../ledger/record/source.ts'
 
-/** A change for an available address. Each is safe to repeat, and none relies on another to have succeeded. */
+/** A change for an available address. Each is safe to repeat, and none relies on the success of another. */
 export type AvailableStep =
   | { do: 'reserve'; source: ElasticIP }
   | { do: 'provision'; source: ElasticIP }
@@ -47,7 +47,7 @@ export type AvailableStep =
 
 export type AvailableSeen = {
   source: ElasticIP | undefined
-  /** The record of the Service that claimed the address, or that names this source. */
+  /** The record of the Service that claimed the address, or a record that names this source. */
   record: ElasticIP | undefined
 }
 
@@ -69,19 +69,19 @@ function isSettled(source: ElasticIP): boolean {
   return !isMoving && isClaimed(source) === (phaseOf(source) === 'Bound')
 }
 
-/** Whether a record holds the reservation, but another writer took its claim away: a person, or a restored backup. */
+/** Whether a record holds the reservation, but another writer removed its claim: a person, or a restored backup. */
 function isClaimLost(source: ElasticIP, record: ElasticIP): boolean {
   if (!hasReservationOf(record, source) || source.status?.deletionRequestedAt !== undefined) return false
   return !isClaimedBy(source, record) || phaseOf(source) === 'Releasing'
 }
 
 function planClaimed(source: ElasticIP, record: ElasticIP | undefined): AvailableStep | undefined {
-  // Restored from a backup, both have new uids. Its Service claims the address again once it is provisioned.
+  // Both were restored from a backup and have new uids. The Service claims the address again once it is provisioned.
   const isRestored = record !== undefined && hasSource(record, source) && !isClaimedBy(source, record)
   if (isRestored && !isProvisioned(source) && !isWarm(source) && !source.metadata.deletionTimestamp) {
     return { do: 'provision', source }
   }
-  // A record that is deleted, or has another address now, never returns to this source.
+  // A record that was deleted, or has another address now, never returns to this source.
   if (!record || !isClaimedBy(source, record) || !hasSource(record, source)) return { do: 'reclaim', source }
   if (!hasReservationOf(record, source) && !isEmptied(source, record))
     return isWarm(source) || isProvisioned(source) ? undefined : { do: 'provision', source }
@@ -89,13 +89,13 @@ function planClaimed(source: ElasticIP, record: ElasticIP | undefined): Availabl
   return phaseOf(record) === 'Bound' && phaseOf(source) !== 'Bound' ? { do: 'bind', source } : undefined
 }
 
-/** Whether the status of a warm source was emptied: the record still says what it got from it. */
+/** Whether the status of a warm source was emptied, although the record still names what it got from it. */
 function isEmptied(source: ElasticIP, record: ElasticIP): boolean {
   return isWarm(source) && source.status?.reservationID === undefined && record.status?.reservationID !== undefined
 }
 
 function planUnclaimed(source: ElasticIP, record: ElasticIP | undefined): AvailableStep | undefined {
-  // The record was transferred an older warm address of the same name, and keeps it.
+  // The record already got an older warm address of the same name, and keeps it.
   if (record?.spec.source?.type === 'WarmPool' && record.status?.reservationID !== undefined) {
     return { do: 'clear-source', record }
   }

@@ -43,7 +43,7 @@ export function availableAddressController({ caches, ledger, events, vendor, set
     prepare: async () => checks.forget(),
     needs: [services, records],
     keys: () => records.list().flatMap(sourcesOf),
-    // A few at a time: an address that waits for the cloud must not keep the others from their Services.
+    // Several at a time, so that an address that waits for the provider does not keep others from their Services.
     concurrency: 4,
     retry: { firstMs: 1000, maxMs: 300_000 },
     report: failureEvent({
@@ -54,14 +54,14 @@ export function availableAddressController({ caches, ledger, events, vendor, set
   }
 }
 
-/** A new source, and a deleted record that may have claimed one, are reconciled whatever state they are in. */
+/** Whether a record concerns this controller: every new source, and every deleted record that may have claimed one. */
 function concerns(current: ElasticIP | undefined, previous: ElasticIP | undefined): boolean {
   const isNew = current !== undefined && previous === undefined && isSource(current)
   const isGone = current === undefined && previous?.spec.source !== undefined
   return isNew || isGone || isRelevantChange(current, previous)
 }
 
-/** The sources that a record is, or that it has its address from. */
+/** The sources that a record concerns: itself, and the one it names. */
 function sourcesOf(record: ElasticIP | undefined): Key[] {
   if (!record) return []
   const { source } = record.spec
@@ -70,10 +70,10 @@ function sourcesOf(record: ElasticIP | undefined): Key[] {
 
 type AvailableAddressDeps = {
   getRecord: (key: Key, signal: AbortSignal) => Promise<ElasticIP | undefined>
-  /** The names of the records whose source is this ElasticIP, by our cache. */
+  /** The names of the records in our cache whose source is this ElasticIP. */
   claimantsOf: (name: string) => string[]
   carryOut: (step: AvailableStep, signal: AbortSignal) => Promise<Outcome | undefined>
-  /** Checks the reservation of a provisioned address: it need not have our marks, so no sweep sees its deletion. */
+  /** Checks the reservation of a provisioned address, which may lack our marks, so that no sweep sees its deletion. */
   check: (seen: AvailableSeen, signal: AbortSignal) => Promise<Outcome>
 }
 
@@ -115,15 +115,15 @@ async function look(
   if (holder) return { source, record: holder }
   if (service === undefined) return { source, record: records[0] }
   if (!isClaimed(source)) return { source, record: found[0] }
-  // The claimRef names only the Service, and our cache may not have the record of its second address yet.
+  // The claimRef names only the Service, and our cache may still lack the record of its second address.
   const seconds = await read(secondKeys(service).map(recordName))
   return { source, record: seconds.find((record) => record && isClaimedBy(source, record)) ?? found[0] }
 }
 
-/** How long until we ask the cloud again whether it has granted or deleted a reservation. */
+/** How long until we ask the provider again whether it has granted or deleted a reservation. */
 const pollMs = 5_000
 
-/** Carries out one step for an available address. */
+/** Makes the function that executes a step for an available address. */
 export function availableSteps(
   ledger: LedgerWork,
 ): (step: AvailableStep, signal: AbortSignal) => Promise<Outcome | undefined> {
@@ -155,7 +155,7 @@ export function availableSteps(
   }
 }
 
-/** Waits for a step after which the next look follows at once. */
+/** Waits for a step that the next look follows at once. */
 async function finish(step: Promise<unknown>): Promise<undefined> {
   await step
 }
@@ -170,7 +170,7 @@ async function reserve(
   return requireAvailable(claimed.kind === 'held' ? undefined : claimed.reason)
 }
 
-/** Throws the reason why an address is not available: its owner reads it in an Event, and we retry later. */
+/** Throws why an address is not available. Its owner reads that in an Event, and we retry later. */
 function requireAvailable(reason: string | undefined): undefined {
   if (reason !== undefined) throw new Error(`not available: ${reason}`)
 }

@@ -17,7 +17,7 @@ const gatherMs = 500
 
 const resyncMs = 5 * 60_000
 
-/** How soon we look again while the locations of the cloud are not known. */
+/** How soon we look again while the provider's locations are unknown. */
 const unknownMs = 1000
 
 /** Keeps addresses reserved in every location that Services use. */
@@ -29,7 +29,7 @@ export function warmPoolController(deps: Deps): ControllerDeclaration {
   return {
     reconciler: warmPool({
       plan: () => {
-        // A name that is bought as it is written is no code, and no Service would ever claim the address.
+        // A location's spelling may be no code. Bought as written, its address would never match a Service.
         if (size > 0 && deps.locations.current() === undefined) return undefined
         // Managed balancers have addresses of their own.
         const locations =
@@ -51,7 +51,7 @@ export function warmPoolController(deps: Deps): ControllerDeclaration {
   }
 }
 
-/** Where a Service without a location gets its address, and where those that exist have theirs. */
+/** Where Services get addresses: the default location, and those of existing Services. */
 function locationsOf({ caches, vendor, locations, want }: Deps): Set<string> {
   const usual = locate({}, vendor.policy.locationSources, locations.current())
   const live = caches.services.list().filter(({ metadata }) => metadata.deletionTimestamp === undefined)
@@ -60,12 +60,12 @@ function locationsOf({ caches, vendor, locations, want }: Deps): Set<string> {
 }
 
 type WarmPoolDeps = {
-  /** Undefined while the locations of the cloud are not known. */
+  /** Undefined while the provider's locations are unknown. */
   plan: () => WarmPlan | undefined
   /** Writes the record of one more warm address; returns the reason if there can be none. */
   add: (warm: WarmPlan['add'][number], signal: AbortSignal) => Promise<string | undefined>
   release: (source: ElasticIP, signal: AbortSignal) => Promise<unknown>
-  /** Receives the reason why the pool is not filled, once for each new reason. */
+  /** Receives each new reason why the pool is not filled. */
   report: (reason: string) => void
 }
 

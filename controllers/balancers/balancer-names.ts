@@ -2,16 +2,16 @@ import { createHash } from 'node:crypto'
 import type { Key } from '../../kube/objects.ts'
 
 /**
- * The names of everything that we create for one Service at the cloud. They have at most 64 characters, and show the
- * Service to a person. The hash makes them unique, so that we find again what a lost answer left behind.
+ * The names of everything that we create for a Service at the provider. They have at most 64 characters, and show the
+ * Service to people. Their hash makes them unique, so that we find what a lost answer left behind.
  */
 export type BalancerNames = {
   balancer: string
-  /** The name of the origin pool of a port, and of the balancer port before it. */
+  /** The name of a port's origin pool, and of the balancer port in front of it. */
   pool: (port: number) => string
   /** Whether this is the name of the Service's balancer, by our rule or a predecessor's. */
   isBalancer: (name: string) => boolean
-  /** The port of a pool with a name by our rule; undefined for any other pool. */
+  /** The port of a pool that is named by our rule; undefined for any other pool. */
   portOfPool: (name: string) => number | undefined
 }
 
@@ -23,7 +23,7 @@ export type NamesOf = {
   former: string
 }
 
-/** With `-pool-65535` behind it, a name of so many characters has 64. */
+/** With the suffix `-pool-65535`, a name of this length has 64 characters. */
 const maxLength = 53
 const hashLength = 24
 const infix = '-pool-'
@@ -45,7 +45,7 @@ export function balancerNames({ key, cluster, former }: NamesOf): BalancerNames 
   }
 }
 
-/** The name of an origin: its node's, as far as the cloud permits. */
+/** The name of an origin: its node's, as far as the provider permits. */
 export function originName(node: string): string {
   return node.slice(0, 64)
 }

@@ -29,27 +29,27 @@ import type { Plan } from '../loop/reconciler.ts'
 import { type BalancerSeen, namedBalancer, requestOf } from './balancer-state.ts'
 import { type PortChanges, isUnchanged, originChanges, portChanges } from './port-changes.ts'
 
-/** A change to the Service or the cloud. Each is safe to repeat. */
+/** A change to the Service or at the provider. Each is safe to repeat. */
 export type BalancerStep =
   | { do: 'add-finalizer' }
   | { do: 'create'; name: string; location: string }
-  /** Writes the id and the location of the balancer to the Service, and ends the note of the request. */
+  /** Writes the balancer's id and location on the Service, and ends the note of the request. */
   | { do: 'show-balancer'; id: string; location: string | undefined }
   | { do: 'change-ports'; balancer: string; changes: PortChanges }
   | { do: 'show-status'; addresses: string[] }
   | { do: 'clear-status' }
-  /** Its pools first: pools that are not deleted with it would be left behind. */
+  /** Deletes its pools first: those that are not deleted with it would be left behind. */
   | { do: 'remove-balancer'; id: string; pools: string[] }
-  /** A second balancer of ours for one Service, from a request that was carried out late. */
+  /** A second balancer of ours for one Service, from a request that succeeded late. */
   | { do: 'remove-surplus'; id: string; pools: string[] }
   | { do: 'remove-pools'; pools: string[] }
-  /** Removes our annotations and finalizers, and the upstream one where a predecessor left it for its balancer. */
+  /** Removes our annotations and finalizers, and the upstream finalizer that a predecessor left for its balancer. */
   | { do: 'forget' }
   | { do: 'report-problems'; problems: string[] }
 
 export type BalancerPlan = Plan<BalancerStep>
 
-/** How soon we look again whether the cloud has built a balancer. */
+/** How soon we look again whether the provider has built a balancer. */
 const buildPollMs = 2_000
 
 /** How soon we look again for a balancer whose create was not answered. */
@@ -89,20 +89,20 @@ function planManaged(seen: BalancerSeen, location: string): BalancerPlan {
 }
 
 /**
- * Only balancers that our requests created, and that no client is sent to. A balancer that a predecessor created twice
- * may be in use.
+ * Whether our request created a balancer that no client uses. A balancer that a predecessor created twice may be in
+ * use.
  */
 function isSurplus({ name, addresses }: Balancer, { names, service }: BalancerSeen): boolean {
   return name === names.balancer && !statusAddresses(service).some((address) => addresses.includes(address))
 }
 
-/** The pools of a balancer that no other one uses. */
+/** The pools of a balancer that the other one does not use. */
 function poolsOf({ ports }: Balancer, other?: Balancer): string[] {
   const used = new Set(other?.ports.flatMap(({ pools }) => pools))
   return [...new Set(ports.flatMap(({ pools }) => pools))].filter((id) => !used.has(id))
 }
 
-/** Another's balancer is never used: anyone who can write a Service could take it over, or have it deleted. */
+/** Another's balancer is never used. Otherwise anyone who can write a Service could take it over, or have it deleted. */
 function foreignProblem({ annotations }: BalancerSeen, { id }: { id: string }): string {
   return (
     `annotation ${annotations.id}: "${id}" names a load balancer that was not created for this Service of this ` +
@@ -124,7 +124,7 @@ function planServed(seen: BalancerSeen, balancer: Balancer): BalancerPlan {
   return seen.unreached === undefined ? {} : { step: { do: 'report-problems', problems: [seen.unreached] } }
 }
 
-/** A Service keeps its balancer, and the balancer its nodes, whatever a person wrote on the Service since. */
+/** A Service keeps its balancer, and the balancer its nodes, whatever a person has since written on the Service. */
 function planWrong(seen: BalancerSeen): BalancerPlan {
   const [balancer] = seen.found
   if (!balancer) return {}

@@ -6,35 +6,35 @@ import type { Want } from '../../ledger/want/want.ts'
 import type { BalancerNames } from './balancer-names.ts'
 import type { NodeOrigins } from './node-origins.ts'
 
-/** Everything that the plan for the balancer of a Service depends on. */
+/** The facts that the plan for a Service's balancer depends on. */
 export type BalancerSeen = NodeOrigins & {
   service: Service
   wanted: Want
   annotations: BalancerAnnotations
   names: BalancerNames
-  /** Every balancer of the project that is the Service's by its name; the one in use first. */
+  /** Every balancer of the project that is the Service's by name, the one in use first. */
   found: Balancer[]
-  /** A balancer that the annotation names, and that is not the Service's. */
+  /** A balancer that the annotation names, but that is not the Service's. */
   foreign: ListedBalancer | undefined
   pools: OriginPool[]
   origins: ReadonlyMap<string, Origin[]>
-  /** Whether a request for a balancer may still be carried out, or the cloud says two things about one. */
+  /** Whether a request for a balancer may still succeed, or the provider's answers about one contradict each other. */
   isInFlight: boolean
 }
 
-/** The balancer that a Service names, whoever wrote it. */
+/** The balancer that a Service's annotation names, whoever wrote it. */
 export function namedBalancer({ metadata }: Service, { id }: BalancerAnnotations): string | undefined {
   return metadata.annotations?.[id] || undefined
 }
 
-/** The request that may still be carried out, as the Service shows it. */
+/** The request that may still succeed, according to the Service. */
 export function requestOf({ metadata }: Service): string | undefined {
   return metadata.annotations?.[balancerRequestAnnotation]
 }
 
 /**
- * Puts the balancers of a Service into the order in which they may be its own. The one that it names is first, then the
- * one whose addresses it shows, then the oldest.
+ * Orders the balancers of a Service by how likely each is its own. The one that it names comes first, then the one
+ * whose addresses it shows, then the oldest.
  */
 export function inOrderOfUse(balancers: Balancer[], service: Service, annotations: BalancerAnnotations): Balancer[] {
   const named = namedBalancer(service, annotations)

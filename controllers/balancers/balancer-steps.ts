@@ -21,11 +21,11 @@ import { withTimeLimit } from '../../lib/time-limit.ts'
 
 export type BalancerStepDeps = CreateDeps & {
   event: (service: Service, event: ServiceEvent) => void
-  /** Called for each Service that admission should have completed, and did not review. */
+  /** Called for each Service that admission should have completed, but did not review. */
   onMissedByAdmission: () => void
 }
 
-/** Carries out one step for a Service and its balancer; an outcome ends the reconcile. */
+/** Executes one step for a Service and its balancer; an outcome ends the reconcile. */
 export async function carryOutBalancerStep(
   deps: BalancerStepDeps,
   { step, seen }: { step: BalancerStep; seen: BalancerSeen },
@@ -74,7 +74,7 @@ async function changeService(deps: BalancerStepDeps, step: StepOnService, servic
   switch (step.do) {
     case 'add-finalizer':
       await patch(client, service, { metadata: { finalizers: [...finalizers, balancerFinalizer] } })
-      // A predecessor's Service was created before us.
+      // A predecessor's Service was created before we were installed.
       if (!finalizers.includes(upstreamFinalizer)) deps.onMissedByAdmission()
       return undefined
     case 'show-balancer': {
@@ -94,7 +94,7 @@ async function changeService(deps: BalancerStepDeps, step: StepOnService, servic
   }
 }
 
-/** The parts of a deleted balancer are not found any more, so the pools go first. */
+/** The parts of a deleted balancer cannot be found any more, so its pools are deleted first. */
 async function removeBalancer(
   { balancers }: BalancerStepDeps,
   { id, pools }: { id: string; pools: string[] },
@@ -104,7 +104,7 @@ async function removeBalancer(
   await balancers.remove(id, signal)
 }
 
-/** The upstream finalizer is another controller's where another program serves the Service now. */
+/** If another program serves the Service now, the upstream finalizer belongs to that program's controller. */
 async function forget({ client, annotations, event }: BalancerStepDeps, service: Service): Promise<undefined> {
   const { finalizers = [], deletionTimestamp } = service.metadata
   const isForeign = service.spec.loadBalancerClass !== undefined
@@ -129,9 +129,9 @@ type CreateDeps = {
 }
 
 /**
- * Creates the balancer of a Service. We note the request on the Service before we send it, and only if the Service has
- * not changed since we read it. So of two processes only one can send it. The note stays for as long as the request may
- * be carried out.
+ * Creates the balancer of a Service. The request is noted on the Service before it is sent, and only if the Service has
+ * not changed since we read it. So only one of two processes can send it. The note stays as long as the request may
+ * succeed.
  */
 async function createBalancer(
   deps: CreateDeps,
@@ -141,7 +141,7 @@ async function createBalancer(
   const { client, balancers, annotations: names, budgetMs, monotonicMs } = deps
   const endsAtMs = monotonicMs() + budgetMs
   const noted = await note(client, service, names)
-  // A process that was stopped in between would send a request that others no longer wait for.
+  // A process that was suspended in between would send a request for which others no longer wait.
   if (monotonicMs() >= endsAtMs)
     throw new Error('the request for a load balancer was noted too slowly; another is noted')
   const timeoutError = () => new Error(`no answer to the request for a load balancer within ${budgetMs / 1000} s`)
@@ -157,7 +157,7 @@ async function createBalancer(
   }
 }
 
-/** An id that the Service shows names a deleted balancer. */
+/** Notes a request. An id that the Service still shows names a deleted balancer. */
 async function note(client: KubeClient, service: Service, names: BalancerAnnotations): Promise<Service> {
   const annotations = { [names.id]: null, [names.location]: null, [balancerRequestAnnotation]: randomUUID() }
   const merge = { metadata: { resourceVersion: service.metadata.resourceVersion, annotations } }

@@ -18,16 +18,16 @@ type Deps = Pick<
   'client' | 'caches' | 'ledger' | 'want' | 'events' | 'metrics' | 'vendor' | 'settings' | 'machines' | 'cluster'
 >
 
-/** How long changes of nodes are gathered: fifty that join at once are one update of each pool. */
+/** How long node changes are gathered: fifty nodes that join at once cause a single update of each pool. */
 const gatherMs = 2_000
 
-/** Repairs changes of others to a balancer. */
+/** Repairs changes that others made to a balancer. */
 const resyncMs = 10 * 60_000
 
-/** How often one list shows which balancers are deleted: their Services are repaired at once. */
+/** How often a list shows which balancers are deleted, so that their Services are repaired at once. */
 const refreshMs = 60_000
 
-/** Gives Services their managed balancers, where the cloud has them. */
+/** Gives Services their managed balancers, if the provider has them. */
 export function balancerControllers(deps: Deps): ControllerDeclaration[] {
   const { managedBalancers } = deps.vendor
   if (!managedBalancers) return []
@@ -68,8 +68,8 @@ function balancerController(deps: Deps, managed: ManagedBalancers, given: Served
         gatherMs,
       ),
     ],
-    // Without the nodes every pool would lose its origins. Without the records an address that moves would pass for
-    // one.
+    // Without the nodes, every pool would lose its origins. Without the records, a movable address could become an
+    // origin.
     needs: [services, records, nodes],
     keys: served,
     resyncMs,
@@ -97,7 +97,7 @@ function makeDeps(deps: Deps, { client: balancers, annotations, formerName, isEl
     budgetMs: 1.5 * cloudTimeoutMs,
     sights: sights(monotonicMs),
     requestMs: 2 * cloudTimeoutMs,
-    // A copy of this cluster has the same Services: its nodes would take the place of ours.
+    // A copy of this cluster has the same Services, and its nodes would replace ours.
     haltReason: () => {
       const state = deps.ledger.heartbeats.state()
       return state.kind === 'foreign' ? state.reason : undefined
@@ -119,9 +119,7 @@ function makeDeps(deps: Deps, { client: balancers, annotations, formerName, isEl
   }
 }
 
-/**
- * Addresses that may move to another machine, the control-plane address among them. A predecessor wrote them on nodes.
- */
+/** Addresses that may move to another machine, including the control-plane address. A predecessor wrote them on nodes. */
 function elasticAddresses({ caches, machines }: Deps): ReadonlySet<string | undefined> {
   const ofMachines = (machines.latest() ?? []).flatMap(({ addresses }) =>
     addresses.filter(({ isElastic }) => isElastic).map(({ address }) => address),
@@ -140,11 +138,11 @@ type BalancerRefreshDeps = {
 
 type BalancerRefresh = {
   run: (signal: AbortSignal) => Promise<undefined>
-  /** Calls the listener with each Service whose balancer the list lacks. */
+  /** Calls the listener with each Service whose balancer is missing from the list. */
   onChange(listener: (key: Key) => void): void
 }
 
-/** Lists the balancers of the project, because no notice comes when a person deletes one. */
+/** Lists the balancers of the project, because nothing notifies us when a person deletes one. */
 export function balancerRefresh({ balancers, annotations, served }: BalancerRefreshDeps): BalancerRefresh {
   const listeners: ((key: Key) => void)[] = []
   return {
@@ -158,9 +156,7 @@ export function balancerRefresh({ balancers, annotations, served }: BalancerRefr
   }
 }
 
-/**
- * The Services that name a balancer which a list lacks. The list proves nothing: each is looked at on its own. Pure.
- */
+/** The Services that name a balancer missing from a list. The list proves nothing, so each is checked separately. Pure. */
 export function withoutBalancer(
   services: readonly Service[],
   { listed, annotations }: { listed: readonly ListedBalancer[]; annotations: BalancerAnnotations },

@@ -3,24 +3,24 @@ import { type Node, excludeLabel, isExcluded } from '../../kube/objects.ts'
 import { oneNodeForEach } from '../nodes/node-machine.ts'
 import { isReady, isScaledDown } from '../nodes/taints.ts'
 
-/** Where a managed balancer reaches a node. */
+/** The address at which a managed balancer reaches a node. */
 export type NodeOrigin = { node: string; address: string }
 
-/** The nodes that a balancer reaches; `unreached` says why there is none. */
+/** The nodes that a balancer reaches; `unreached` says why there are none. */
 export type NodeOrigins = { nodes: NodeOrigin[]; unreached?: string }
 
 export type OriginRules = Parameters<typeof oneNodeForEach>[1] & {
   /** Whether the balancer reaches no node of this region. */
   isElsewhere: (region: string) => boolean
-  /** Whether an address may move to another machine: the control-plane address, and the addresses of Services. */
+  /** Whether an address may move to another machine: the control-plane address, or an address of a Service. */
   isElastic: (address: string) => boolean
 }
 
 const regionLabel = 'topology.kubernetes.io/region'
 
 /**
- * The nodes to which a balancer sends connections. A balancer probes nothing itself, so nodes that are not ready are
- * left out. If none is ready, all stay: that says more about the cluster's view than about its nodes.
+ * The nodes to which a balancer sends connections. A balancer does not probe, so nodes that are not ready are left out.
+ * If none is ready, all stay, because that says more about the cluster's view than about its nodes.
  */
 export function nodeOrigins(nodes: readonly Node[], rules: OriginRules): NodeOrigins {
   const usable = oneNodeForEach(nodes, rules).filter((node) => unusableReason(node, rules) === undefined)
@@ -41,7 +41,7 @@ function unreachedText(nodes: readonly Node[], rules: OriginRules): string {
   return `its load balancer reaches no node of the cluster: ${reasons.join('; ') || 'there is none'}`
 }
 
-/** The facts of a node that decide whether and where a balancer reaches it, as one text to compare. */
+/** A node's facts that decide whether and where a balancer reaches it, as a single text for comparison. */
 export function originFacts(node: Node | undefined): string {
   if (!node) return ''
   const { labels = {}, deletionTimestamp } = node.metadata
@@ -59,13 +59,13 @@ function unusableReason(node: Node, { isElsewhere }: OriginRules): string | unde
   return region !== undefined && isElsewhere(region) ? 'in another region' : undefined
 }
 
-/** The origin of a node: its external address. An address that may move would take the connections along. */
+/** The origin of a node: its external address. A movable address would take the connections along. */
 function originOf({ metadata, status }: Node, { isElastic }: OriginRules): NodeOrigin | undefined {
   const address = externalAddress(status, isElastic)
   return address === undefined ? undefined : { node: metadata.name, address }
 }
 
-/** The public IPv4 address of a node's own; undefined if it has none. */
+/** A node's own public IPv4 address; undefined if it has none. */
 export function externalAddress(status: Node['status'], isElastic: OriginRules['isElastic']): string | undefined {
   return (status?.addresses ?? []).find(
     ({ type, address }) => type === 'ExternalIP' && isIPv4(address) && !isElastic(address),

@@ -3,18 +3,18 @@ import type { ServicePort } from '../../kube/objects.ts'
 import { type BalancerNames, originName } from './balancer-names.ts'
 import type { NodeOrigin } from './node-origins.ts'
 
-/** The changes to a balancer until its ports, pools and origins are the Service's. */
+/** The changes after which a balancer's ports, pools and origins match the Service. */
 export type PortChanges = {
-  /** Ports that the Service no longer has, or whose pool is deleted, with the pools that go with them. */
+  /** Ports that the Service no longer has, or whose pool was deleted, with the pools to delete with them. */
   removePorts: BalancerPort[]
-  /** Our unused pools: left by an answer that was lost. */
+  /** Our unused pools, left over from a lost answer. */
   removePools: string[]
   updatePools: PoolUpdate[]
-  /** `pool` is one that exists for this port already. */
+  /** `pool` is an existing one for this port, or a new one. */
   addPorts: { number: number; pool: PoolUpdate | { id?: never; add: NewOrigin[] } }[]
 }
 
-/** The origins of one pool that are missing, and those that are there in excess. New ones come first. */
+/** The missing and the excess origins of a pool. New origins are added first. */
 export type PoolUpdate = { id: string; add: NewOrigin[]; remove: string[] }
 
 export type PortsSeen = {
@@ -27,7 +27,7 @@ export type PortsSeen = {
   nodes: NodeOrigin[]
 }
 
-/** The changes that a balancer needs. Pure; the lists are empty when there is none. */
+/** The changes that a balancer needs. Pure; the lists are empty if there are none. */
 export function portChanges(seen: PortsSeen): PortChanges {
   const { balancer, names, pools } = seen
   const ports = seen.ports.filter(({ protocol = 'TCP' }) => protocol === 'TCP')
@@ -49,7 +49,7 @@ export function portChanges(seen: PortsSeen): PortChanges {
       port.pools.flatMap((id) => differences(seen, { id, nodePort: wanted.get(port.number)?.nodePort }) ?? []),
     ),
     addPorts: missing.flatMap((port) => {
-      // Without a node port yet, the API server is still at it.
+      // The API server has not assigned a node port yet.
       if (port.nodePort === undefined) return []
       const id = spareFor(port)?.id
       const add = wantedOrigins(seen.nodes, port.nodePort)
@@ -58,7 +58,7 @@ export function portChanges(seen: PortsSeen): PortChanges {
   }
 }
 
-/** Only the updates of origins: for a Service that has a mistake, and keeps the ports that it has. */
+/** Only the updates of origins, for a Service that has a mistake and keeps its current ports. */
 export function originChanges(seen: PortsSeen): PortChanges {
   return { removePorts: [], removePools: [], updatePools: portChanges(seen).updatePools, addPorts: [] }
 }
@@ -75,7 +75,7 @@ function differences(seen: PortsSeen, pool: PoolAt): PoolUpdate | undefined {
   return update.add.length + update.remove.length > 0 ? update : undefined
 }
 
-/** Without any node to send to, a pool is kept as it is: an empty one serves no client. */
+/** Without a node to send to, a pool stays as it is: an empty one would serve no client. */
 function updateOf({ origins, nodes }: PortsSeen, { id, nodePort }: PoolAt): PoolUpdate {
   const now = origins.get(id)
   if (nodes.length === 0 || nodePort === undefined || !now) return { id, add: [], remove: [] }

@@ -3,13 +3,13 @@ import { mapAll } from '../../lib/map-all.ts'
 import type { BalancerNames } from './balancer-names.ts'
 import type { PoolUpdate, PortChanges } from './port-changes.ts'
 
-/** Ports, and origins of a pool, that are changed at the same time. The client limits the calls in flight. */
+/** How many ports, and origins of a pool, are changed at the same time. The client limits the calls in flight. */
 const concurrency = 4
 
 export type PortTarget = { balancer: string; changes: PortChanges; names: BalancerNames }
 
 /**
- * Carries out the changes of a balancer's ports. A pool is deleted before its port, because only the port shows whose the
+ * Executes the changes of a balancer's ports. A pool is deleted before its port, because only the port shows whose the
  * pool is. A pool is created with all its origins before its port, so that no port accepts connections that it cannot
  * forward.
  */
@@ -42,7 +42,7 @@ export async function changePorts(
   )
 }
 
-/** New origins come before the old ones go: the pool is never empty in between. */
+/** New origins are added before old ones are removed, so that the pool is never empty. */
 async function updatePool(balancers: Balancers, { id, add, remove }: PoolUpdate, signal: AbortSignal): Promise<void> {
   await addOrigins(balancers, { id, add }, signal)
   await mapAll(remove, (origin) => balancers.removeOrigin(origin, signal), concurrency)

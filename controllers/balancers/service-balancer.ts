@@ -19,32 +19,32 @@ export type ServiceBalancerDeps = BalancerStepDeps & {
   annotations: BalancerAnnotations
   cached: (key: Key) => Service | undefined
   want: (service: Service) => Want
-  /** Whether the settings choose managed balancers. Else we only delete what they chose before. */
+  /** Whether the settings choose managed balancers. If not, we only delete those of an earlier setting. */
   isOn: boolean
   namesOf: (key: Key) => BalancerNames
-  /** The nodes to which a balancer in this location sends. */
+  /** The nodes to which a balancer in this location sends connections. */
   nodes: (location: string | undefined) => NodeOrigins
-  /** When each request that a Service notes was first seen, whichever process sent it. */
+  /** When each request noted on a Service was first seen, whichever process sent it. */
   sights: Sights
-  /** Longer than any request may take: before it ends, a second request could create a second balancer. */
+  /** Longer than any request may take: before that, a second request could create a second balancer. */
   requestMs: number
-  /** Why nothing may be changed now; undefined if it may. */
+  /** Why nothing may be changed now; undefined if changes are allowed. */
   haltReason: () => string | undefined
 }
 
 /** More steps than any Service needs from nothing to settled. */
 const maxSteps = 20
 
-/** Reads of the cloud for one Service at the same time. */
+/** How many reads of the provider run at the same time for one Service. */
 const concurrency = 4
 
-/** Gives a Service its managed balancer, keeps its ports and origins, and deletes it at the end. */
+/** Gives a Service its managed balancer, maintains its ports and origins, and finally deletes it. */
 export function serviceBalancer(deps: ServiceBalancerDeps): Reconciler {
   return {
     name: 'service-balancer',
     async reconcile(key, signal) {
       const cached = deps.cached(key)
-      // Nearly all Services of a cluster are none of these, and cost no call.
+      // Nearly all Services of a cluster are not concerned, and cost no call.
       if (!cached || !isConcerned(deps, cached)) return {}
       const reason = deps.haltReason()
       if (reason !== undefined) throw new Error(`no load balancer is changed: ${reason}`)
@@ -63,7 +63,7 @@ export function serviceBalancer(deps: ServiceBalancerDeps): Reconciler {
   }
 }
 
-/** Ports change with each node that joins or leaves: only the same change again is a dispute. */
+/** Ports change whenever a node joins or leaves, so only a repetition of the same change is a dispute. */
 function nameOf(step: BalancerStep): string {
   return step.do === 'change-ports' ? `${step.do} ${JSON.stringify(step.changes)}` : step.do
 }
@@ -77,7 +77,7 @@ export function isConcerned(
   return isOn && (want(service).kind === 'managed' || namedBalancer(service, annotations) !== undefined)
 }
 
-/** Reads the current state of the API server and the cloud; undefined if the Service is deleted or needs no balancer. */
+/** Reads the current state at the API server and the provider; undefined if the Service is deleted or needs no balancer. */
 async function look(deps: ServiceBalancerDeps, key: Key, signal: AbortSignal): Promise<BalancerSeen | undefined> {
   const { client, balancers, annotations, sights, requestMs } = deps
   const service = await client.get(services, splitKey(key), { signal })
@@ -105,12 +105,12 @@ async function look(deps: ServiceBalancerDeps, key: Key, signal: AbortSignal): P
     pools,
     origins: await readOrigins(balancers, [...poolsOf(found), ...pools.map(({ id }) => id)], signal),
     ...deps.nodes(found[0]?.location),
-    // Listed and not found: the cloud is at it, and the next look tells.
+    // A balancer is listed but not found: a change is in progress, and the next look shows its result.
     isInFlight: isInFlight || found.length < read.length,
   }
 }
 
-/** The balancer that the Service names, where the list lacks it. A text that is no id at the cloud names none. */
+/** The balancer that the Service names, if the list lacks it. A text that cannot be an id at the provider names none. */
 async function findNamed(
   { balancers, annotations }: ServiceBalancerDeps,
   { service, listed }: { service: Service; listed: ListedBalancer[] },

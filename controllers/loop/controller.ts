@@ -10,50 +10,50 @@ import type { Watch } from './watch.ts'
 import type { Activity } from '../../telemetry/activity.ts'
 import type { Metrics } from '../../telemetry/metrics/metrics.ts'
 
-/** Everything that distinguishes one controller from another. */
+/** The part of a controller that distinguishes it from others. */
 export type ControllerDeclaration = {
   reconciler: Reconciler
-  /** The sources of keys while the controller runs. Its subscriptions last from the definition on. */
+  /** The sources of keys while the controller runs. Its subscriptions begin with the definition. */
   watches?: Watch[]
-  /** Work that each start begins with, before any key is reconciled. */
+  /** Work at each start, before any key is reconciled. */
   prepare?: (signal: AbortSignal) => Promise<void>
   /** Caches that a reconcile relies on: no key is reconciled before all of them have synced. */
   needs?: { synced(signal?: AbortSignal): Promise<void> }[]
-  /** Every key that exists now. Each start reconciles all of them. */
+  /** Every existing key. Each start reconciles all of them. */
   keys: () => Iterable<Key>
-  /** How long after a reconcile the key is due again, unless the reconcile itself says so. */
+  /** The resync period: how long after a reconcile the key is due again, unless the reconcile says otherwise. */
   resyncMs?: number
-  /** Keys that are reconciled at the same time. */
+  /** How many keys are reconciled at the same time. */
   concurrency?: number
   /** The back-off after errors. */
   retry?: { firstMs?: number; maxMs?: number }
-  /** After an error of the cloud no change of the object ends the back-off: each would be another call. */
+  /** After an error of the provider, no change of the object ends the back-off: each would cost another call. */
   holdsFailedCalls?: boolean
   /** Reports a failed reconcile to the owner of the object. */
   report?: Report
 }
 
-/** Counts what controllers do, by their names. */
+/** Counts the controllers' work, by controller. */
 export type ControllerObserver = {
-  /** A reconcile begins; the returned function is called with its result. */
+  /** Notes that a reconcile begins; the returned function is called with its result. */
   begun(controller: string): (result: Result) => void
   /** A key was added to the queue. */
   added(controller: string): void
-  /** A key is due again after a failure. */
+  /** A key is retried after a failure. */
   retried(controller: string): void
-  /** A key waited that long for a worker. */
+  /** A key waited this long for a worker. */
   waited(controller: string, ms: number): void
 }
 
 export type Controller = {
   name: string
-  /** Reconciles every key, then those that changed, until the signal aborts and all that began has ended. */
+  /** Reconciles every key, then those that change, until the signal aborts and all work has ended. */
   run(signal: AbortSignal): Promise<void>
-  /** Keys that wait for a reconcile; none while it does not run. */
+  /** How many keys wait for a reconcile; 0 while the controller does not run. */
   readonly queueLength: number
 }
 
-/** A controller of this declaration; it reconciles only while it runs. */
+/** Makes a controller of this declaration. It reconciles only while it runs. */
 export function defineController(
   declaration: ControllerDeclaration,
   { log, observer, clock = systemClock }: { log: Log; observer: ControllerObserver; clock?: Clock },
@@ -79,7 +79,7 @@ export function defineController(
       return pending.length
     },
     run(signal) {
-      // The memory of an earlier term is not true of the objects of today.
+      // The memory of an earlier term may not apply to the current objects.
       const memory = { repeats: repeatedSteps(clock), news: failureNews(clock) }
       const judged = reconcileKey({ ...declaration, ...memory, queue: pending, begun: () => observer.begun(name), log })
       return pending.run(judged, signal, () => beginTerm(declaration, (key) => pending.add(key), signal))
@@ -102,18 +102,18 @@ async function beginTerm(
   reconciler.keepOnly?.(existing)
 }
 
-/** The only key of periodic work, which looks at everything at once. */
+/** The only key of periodic work, which covers everything at once. */
 export const periodicKey = 'all'
 
 type PeriodicWork = {
   name: string
-  /** Does the work once; returns how soon it is due again, where that is not after the interval. */
+  /** Does the work once; returns how soon it is due again, if not after the interval. */
   run: (signal: AbortSignal) => Promise<number | undefined>
-  /** How long after a run the next one is due. */
+  /** The interval between the end of a run and the next one. */
   everyMs: number
 }
 
-/** The declaration of a controller that does its work at an interval, and not for an object. */
+/** Declares a controller that works at an interval instead of per object. */
 export function periodicWork({
   name,
   run,
@@ -132,10 +132,10 @@ export function periodicWork({
   }
 }
 
-/** A part of the process that works until the signal aborts and all that it began has ended. */
+/** A part of the process that works until the signal aborts and all its work has ended. */
 type Part = { run(signal: AbortSignal): Promise<void> }
 
-/** Runs the parts until the signal aborts or one of them fails, and until each has ended what it began. */
+/** Runs the parts until the signal aborts or one of them fails, and waits until each has ended its work. */
 export async function runAll(parts: readonly Part[], signal: AbortSignal): Promise<void> {
   const failed = new AbortController()
   const until = AbortSignal.any([signal, failed.signal])
@@ -148,12 +148,12 @@ export async function runAll(parts: readonly Part[], signal: AbortSignal): Promi
       failed.abort()
     }
   }
-  // A part that only waits ends at once. A lease must not end before those that still write under it.
+  // A part that only waits ends at once. But a lease must not end before the parts that still write under it.
   await Promise.all(parts.map(run))
   if (failures.length > 0) throw failures[0]
 }
 
-/** Counts what the controllers do, as client-go counts its work queues. */
+/** Counts the controllers' work like client-go's work queues. */
 export function controllerObserver(metrics: Metrics, activity: Activity): ControllerObserver {
   const running = new Map<string, Set<{ sinceMs: number }>>()
   const nowMs = () => performance.now()

@@ -1,20 +1,20 @@
 import type { Clock } from '../../kube/clock.ts'
 import type { Key } from '../../kube/objects.ts'
 
-/** How many failures of one kind were not reported yet, and how many keys fail so now. */
+/** How many failures of one kind were not reported yet, and how many keys currently fail this way. */
 export type News = { failures: number; keys: number }
 
-/** The news of failures for the log: the failures of one kind are one line a minute. */
+/** Selects the failures to log: one line a minute for each kind. */
 export type FailureNews = {
-  /** The news with this failure; undefined if it can wait. */
+  /** Returns the news, including this failure; undefined if it can wait. */
   failed(key: Key, message: string): News | undefined
   succeeded(key: Key): void
 }
 
-/** How long a kind of failure is not logged again: in an outage every key fails, and each event of it fails once more. */
+/** How long a kind of failure is not logged again: in an outage every key fails, and once more with each event. */
 const quietMs = 60_000
 
-/** No failure yet. */
+/** Starts without failures. */
 export function failureNews({ now }: Pick<Clock, 'now'>): FailureNews {
   const kinds = new Map<string, { keys: Set<Key>; unread: number; loggedAtMs: number }>()
   const kindOf = new Map<Key, string>()
@@ -46,7 +46,7 @@ export function failureNews({ now }: Pick<Clock, 'now'>): FailureNews {
 
 const uuids = /\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi
 
-/** A message without what differs from key to key: its names, ids and numbers. */
+/** A message without the parts that differ from key to key: names, ids and numbers. */
 function withoutNames(key: Key, message: string): string {
   const names = new Set(key.split('/'))
   const words = message.replace(uuids, '#').split(/([\s"'`,;:()/]+)/)

@@ -11,17 +11,17 @@ import { AddressInUse } from '../../ledger/record/address-use.ts'
 import type { Recorder } from '../../telemetry/event-recorders.ts'
 import type { EventReason } from '../../telemetry/events/catalogue.ts'
 
-/** The result of a reconcile, as the metric names it. */
+/** The result of a reconcile, as named in the metric. */
 export type Result = 'ok' | 'conflict' | 'terminal' | 'unsettled' | 'error' | 'aborted'
 
-/** Tells the owner of an object what went wrong with it; `message` holds every reason of the error. */
+/** Reports a failure to the owner of an object; `message` contains every reason of the error. */
 export type Report = (key: Key, message: string, error: unknown) => void
 
 export type ReconcileOptions = {
   reconciler: Reconciler
   queue: Pick<Queue, 'add' | 'addAfter' | 'failed' | 'forget' | 'hold'>
   repeats: RepeatedSteps
-  /** Which failures are worth a line of the log. */
+  /** Decides which failures are logged. */
   news: FailureNews
   log: Log
   begun: () => (result: Result) => void
@@ -30,13 +30,13 @@ export type ReconcileOptions = {
   report?: Report | undefined
 }
 
-/** The longest wait of an object that another program rewrites, also for changes outside the dispute. */
+/** The longest wait of an object that another program rewrites, even for changes outside the dispute. */
 const maxHoldMs = 30_000
 
-/** A cloud that asks for a longer wait does not know that users change their objects. */
+/** A provider that asks for a longer wait does not know that users change their objects. */
 const maxAskedMs = 10 * 60_000
 
-/** Reconciles a key and decides when it is due again. No other place decides that. */
+/** Reconciles a key and decides when it is due again, which no other code does. */
 export function reconcileKey(options: ReconcileOptions): Process {
   return async (key, signal) => {
     const ended = options.begun()
@@ -57,12 +57,12 @@ async function tryToReconcile(options: ReconcileOptions, key: Key, signal: Abort
 
 function succeed({ queue, resyncMs, repeats, news }: ReconcileOptions, key: Key, outcome: Outcome): void {
   const { againInMs = resyncMs, isHeld, steps = [] } = outcome
-  // In a dispute too: a withdrawal must be looked at again, although no program writes any more.
+  // This also holds in a dispute: a withdrawal must be checked again, although no program writes any more.
   if (againInMs !== undefined) queue.addAfter(key, againInMs)
   if (againInMs !== undefined && isHeld) queue.hold(key, againInMs)
   const repeated = repeats.after(key, steps)
   if (repeated !== undefined) throw new Unsettled(`the step ${repeated} is needed again and again`)
-  // Between two repetitions it may look settled for a moment.
+  // Between two repetitions, a contested key may look settled for a moment.
   if (repeats.isContested(key)) return
   queue.forget(key)
   news.succeeded(key)
@@ -84,7 +84,7 @@ function fail(options: ReconcileOptions, key: Key, error: unknown): Result {
   const retryAfterMs = retryAfter(error)
   const againInMs = Math.round(retryAfterMs ?? queue.failed(key))
   if (retryAfterMs !== undefined) {
-    // Until then each event of the object would fail once more.
+    // Until then, each event of the object would cause another failure.
     queue.hold(key, retryAfterMs)
     queue.addAfter(key, retryAfterMs)
   } else if (options.holdsFailedCalls && isOfCloud(error)) queue.hold(key, againInMs)
@@ -104,7 +104,7 @@ function fail(options: ReconcileOptions, key: Key, error: unknown): Result {
   return isUnsettled ? 'unsettled' : 'error'
 }
 
-/** Another program wrote in between. That is usual, and the next look sees what it wrote. */
+/** Whether another program wrote in between. That is normal, and the next look sees its write. */
 function isOnlyConflict(error: unknown): boolean {
   if (!(error instanceof AggregateError)) return isConflict(error)
   return error.errors.length > 0 && error.errors.every(isOnlyConflict)
@@ -114,7 +114,7 @@ function isOfCloud(error: unknown): boolean {
   return error instanceof AggregateError ? error.errors.some(isOfCloud) : error instanceof CloudError
 }
 
-/** How long we wait because the cloud or the API server asks for it; of several waits the longest. */
+/** How long the provider or the API server asks us to wait; the longest of several waits. */
 function retryAfter(error: unknown): number | undefined {
   if (error instanceof AggregateError) {
     const waits = error.errors.map(retryAfter).filter((ms) => ms !== undefined)
@@ -124,7 +124,7 @@ function retryAfter(error: unknown): number | undefined {
   return typeof ms === 'number' ? Math.min(ms, maxAskedMs) : undefined
 }
 
-/** The message of an error; of an AggregateError every reason, so that none is lost. */
+/** The message of an error. For an AggregateError it contains every reason. */
 export function errorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (!(error instanceof AggregateError)) return error.message
@@ -137,7 +137,7 @@ type FailureEventOptions = {
   /** The object of a key; undefined if it no longer exists. */
   find: (key: Key) => KubeObject | undefined
   reason: EventReason
-  /** The start of the message. */
+  /** A prefix of the message. */
   prefix?: string
 }
 
@@ -146,7 +146,7 @@ export function failureEvent({ events, find, reason, prefix = '' }: FailureEvent
   return (key, message, error) => {
     const object = find(key)
     if (object) events.record(object, { type: 'Warning', reason, message: `${prefix}${message}` })
-    // Those who keep the address from being released read it as well.
+    // The Services that block the release of an address get the Event, too.
     for (const { service } of error instanceof AddressInUse ? error.users : []) {
       if (service) events.record(service, { type: 'Warning', reason: 'AddressInUse', message })
     }

@@ -1,35 +1,35 @@
 import type { Key } from '../../kube/objects.ts'
 
-/** The end of a reconcile of one key: it is settled, or it is due again although nothing may have changed. */
+/** The result of a reconcile: the key is settled, or due again even if nothing changes. */
 export type Outcome = {
   againInMs?: number
-  /** No change of the object ends this wait: each would be another call of the cloud. */
+  /** Whether no change of the object ends this wait, because each would cost another call to the provider. */
   isHeld?: true
-  /** The names of the steps that it carried out. */
+  /** The names of the executed steps. */
   steps?: readonly string[]
 }
 
-/** Brings one object closer to what is wanted. It gets the key of the object, never the event that happened to it. */
+/** Brings one object closer to the wanted state. It gets the key of the object, never the event. */
 export type Reconciler = {
   name: string
   reconcile(key: Key, signal: AbortSignal): Promise<Outcome>
-  /** The request that led to the object, for the log; by a cache. */
+  /** The request that led to the object, read from a cache, for the log. */
   requestOf?(key: Key): string | undefined
-  /** Forgets what it remembers of all other keys. Each term begins with it: meanwhile others led, and no event came here. */
+  /** Forgets all other keys. Each term begins with it: while others led, this process missed their events. */
   keepOnly?(existing: ReadonlySet<Key>): void
 }
 
-/** Removes the entries of all keys that do not exist any more. */
+/** Removes the entries of keys that no longer exist. */
 export function keepKeys(memory: Map<Key, unknown>, existing: ReadonlySet<Key>): void {
   for (const key of memory.keys()) if (!existing.has(key)) memory.delete(key)
 }
 
-/** A problem that no retry solves: it is reported once and waits until the object changes. */
+/** A problem that no retry solves: it is reported once, and waits until the object changes. */
 export class Terminal extends Error {
   override readonly name = 'Terminal'
 }
 
-/** A key that needs more steps than it can need: another program probably undoes them. */
+/** A key that needed more steps than it should: another program probably undoes them. */
 export class Unsettled extends Error {
   override readonly name = 'Unsettled'
 
@@ -41,7 +41,7 @@ export class Unsettled extends Error {
   }
 }
 
-/** The next step for a key; without a step, when to look again although nothing may have changed. */
+/** The next step for a key; without a step, when to look again even if nothing changes. */
 export type Plan<Step> = { step?: Step | undefined } & Outcome
 
 export type Run<Seen, Step> = {
@@ -49,17 +49,17 @@ export type Run<Seen, Step> = {
   look: (signal: AbortSignal) => Promise<Seen> | Seen
   /** Pure. */
   plan: (seen: Seen) => Plan<Step>
-  /** Does what the step says; an outcome ends the run. */
+  /** Executes a step; an outcome ends the run. */
   carryOut: (step: Step, seen: Seen, signal: AbortSignal) => Promise<Outcome | undefined>
-  /** The name of a step, where its kind does not show that the same is needed again. */
+  /** The name of a step, if its kind does not show that the same step is needed again. */
   nameOf?: (step: Step) => string
-  /** The end of a run without a further step, where that is more than the plan says. */
+  /** The outcome of a run without a further step, if the plan does not suffice. */
   settled?: (seen: Seen, signal: AbortSignal) => Promise<Outcome>
-  /** More steps than a key needs from nothing to settled. After these, two writers probably undo each other. */
+  /** More steps than a key needs from nothing to settled. Beyond that, two writers probably undo each other. */
   maxSteps: number
 }
 
-/** Looks, plans and carries out one step after the other until no step is left; throws Unsettled after `maxSteps`. */
+/** Looks, plans and executes steps until none is left; throws Unsettled after `maxSteps`. */
 export async function runSteps<Seen, Step extends { do: string }>(
   { look, plan, carryOut, settled, maxSteps, nameOf = (step) => step.do }: Run<Seen, Step>,
   signal: AbortSignal,

@@ -1,23 +1,23 @@
 import type { Clock } from '../../kube/clock.ts'
 import type { Key } from '../../kube/objects.ts'
 
-/** Notices that the same step of a key is needed again and again, because another program undoes it. */
+/** Detects that a key needs the same step again and again, because another program undoes it. */
 export type RepeatedSteps = {
-  /** Takes the steps of a reconcile; returns the one that was needed too often. */
+  /** Notes the steps of a reconcile; returns the one that was needed too often. */
   after(key: Key, steps: readonly string[]): string | undefined
-  /** Whether a step of the key was needed too often, not long ago. */
+  /** Whether a step of the key was recently needed too often. */
   isContested(key: Key): boolean
 }
 
-/** More often than any object needs a step, also while it is created, changed and deleted by a script. */
+/** More often than any object needs a step, even one that a script creates, changes and deletes. */
 const [maxTimes, withinMs] = [12, 60_000]
 
-/** How long after its last repetition a step counts as undisputed: several of the longest holds. */
+/** How long after its last repetition a step becomes undisputed: several of the longest holds. */
 const rememberedMs = 150_000
 
-/** Without any steps yet. */
+/** Starts without any steps. */
 export function repeatedSteps(clock: Pick<Clock, 'now'>): RepeatedSteps {
-  /** When each step of a key was done lately, the step that is longest ago first. */
+  /** When each step of a key was executed lately, the step that is longest ago first. */
   const recent = new Map<string, number[]>()
   const contested = new Map<Key, { step: string; untilMs: number }>()
 

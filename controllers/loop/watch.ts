@@ -1,12 +1,12 @@
 import type { Key } from '../../kube/objects.ts'
 
-/** Adds a key to a queue: at once, or after the delay. */
+/** Adds a key to a queue, immediately or after the delay. */
 export type Enqueue = (key: Key, delayMs: number) => void
 
 /** Subscribes a queue to changes. */
 export type Watch = (enqueue: Enqueue) => void
 
-/** Something that changes: a cache, or facts of our own. */
+/** A source of changes: a cache, or facts of our own. */
 export type Source<Change extends unknown[]> = { onChange(listener: (...change: Change) => void): void }
 
 /** Adds the keys that a change concerns. A delay gathers many changes into one reconcile. */
@@ -28,7 +28,7 @@ export type ForwardedKeys = {
   watch: Watch
 }
 
-/** Forwards keys to the controllers that watch it; none at first. */
+/** Forwards keys to the controllers that watch it; there are none at first. */
 export function forwardedKeys(): ForwardedKeys {
   const queues: Enqueue[] = []
   return {

@@ -5,9 +5,9 @@ import type { Mover, TriedMove } from './mover.ts'
 /** The facts of a decision that the keeper does not remember. */
 export type KeeperFacts = Pick<MoveFacts, 'nodes' | 'assigned' | 'address' | 'own'>
 
-/** Keeps an address that is routed to one machine, and remembers which machines had it. */
+/** Keeps an address on a suitable machine, and remembers which machines had it. */
 export type Keeper = Pick<Mover, 'attempt' | 'forget' | 'tried'> & {
-  /** The cloud shows the address at these machines. Returns the move that this proves, once. */
+  /** Notes that the provider shows the address at these machines. Returns the move that this proves, once. */
   saw(machines: readonly string[]): TriedMove | undefined
   /** Decides what to do about the address now. */
   decide(facts: KeeperFacts): Decision
@@ -15,7 +15,7 @@ export type Keeper = Pick<Mover, 'attempt' | 'forget' | 'tried'> & {
 
 export type KeeperOptions = Pick<MoveFacts, 'rules' | 'words'> & { mover: Mover; clock: Pick<Clock, 'now'> }
 
-/** A keeper of an address of which nothing is known yet. */
+/** Makes the keeper of an address of which nothing is known yet. */
 export function keeper({ mover, rules, words, clock }: KeeperOptions): Keeper {
   let former: string | undefined
   let strangerSinceMs: number | undefined

@@ -35,12 +35,12 @@
 import { excludeLabel } from '../../kube/objects.ts'
 import type { ProbeHistory } from './probe-history.ts'
 
-/** A node that the address may route to. */
+/** A node to which the address may route. */
 export type MovableNode = {
   name: string
-  /** The id of its machine; undefined before the node has one of our cloud. */
+  /** The id of its machine; undefined before the node has one of our provider. */
   machine: string | undefined
-  /** Why it should not keep the address, as a place in `leaving` of the words: 0 if it stays. */
+  /** Why it should not keep the address, as an index into `leaving` of the words; 0 if it may. */
   leaving: number
   /** Whether machines may deliver the address to it although another one has it, as kube-proxy does. */
   isPublished?: boolean
@@ -48,13 +48,13 @@ export type MovableNode = {
   probes: ProbeHistory
 }
 
-/** How messages speak of the nodes. */
+/** The words of messages about the nodes. */
 export type MoveWords = {
   /** The term for these nodes. */
   node: string
-  /** That one failed. */
+  /** Says that a node failed. */
   failed: (node: MovableNode) => string
-  /** Why one should not keep the address, the weakest reason first. */
+  /** The reasons why a node should not keep the address, the weakest first. */
   leaving: readonly string[]
   /** The reason for which a node never gets the address. A holder keeps it until another node can take it. */
   excluded?: number
@@ -64,69 +64,66 @@ export type MoveReason = 'unassigned' | 'several' | 'stranger' | 'failed' | 'unr
 
 export type Decision =
   | { do: 'stay'; problem?: string }
-  /** `problem` is what an operator should know; without it the next probes decide. */
+  /** `problem` is what an operator should know; without it, the next probes decide. */
   | { do: 'wait'; problem?: string }
   | { do: 'move'; to: Candidate; reason: MoveReason; why: string }
 
 export type MoveFacts = {
-  /** The first of equal ones is preferred. */
+  /** The nodes; the first of equal ones is preferred. */
   nodes: readonly MovableNode[]
-  /** The machines that the cloud has assigned the address to. */
+  /** The machines to which the provider has assigned the address. */
   assigned: readonly string[]
-  /** The machine that was the last holder. */
+  /** The last holder. */
   former: string | undefined
-  /** How long the address has been assigned to a machine that is none of the nodes. */
+  /** How long the address has been assigned to a machine that is none of the nodes'. */
   strangerForMs: number
-  /** Probes of the address itself since the holder has it; undefined if they would prove nothing. */
+  /** Probes of the address itself since the current holder has it; undefined if they would prove nothing. */
   address: ProbeHistory | undefined
   rules: MoveRules
   words: MoveWords
-  /** The node of the guardian that decides. With the address there, it would have to let another one lead. */
+  /** The node of the guardian that decides. If it got the address, another guardian would have to lead. */
   own?: string | undefined
-  /** The machines that the cloud refused lately. */
+  /** The machines that the provider refused lately. */
   refused: ReadonlyMap<string, Refusal>
-  /** Why a move for this reason still waits; undefined if it need not. */
+  /** Why a move for this reason must wait; undefined if it need not. */
   pause: (reason: MoveReason) => Pause | undefined
 }
 
-/** The cloud's answer when it refused a machine, and how long we wait before we try that one again. */
+/** The provider's answer when it refused a machine, and how long until we try that machine again. */
 export type Refusal = {
   error: string
-  /** The cloud said that the machine cannot have the address. Otherwise several moves to it failed. */
+  /** Whether the provider said that the machine cannot have the address. If not, several moves to it failed. */
   isCertain: boolean
   againInMs: number
 }
 
-/** A wait, and why: it ends a sentence. */
+/** A wait, and why, worded as the end of a sentence. */
 export type Pause = { ms: number; why: string }
 
 export type MoveRules = {
-  /** Failures in a row that make a holder bad. */
+  /** How many consecutive failures make a holder bad. */
   failures: number
-  /** Good answers in a row that make a candidate good. */
+  /** How many consecutive good answers make a candidate good. */
   successes: number
 }
 
-/** A node registers some time after its machine began: a cluster that is being set up must not lose its first address. */
+/** A node registers some time after its machine starts. A cluster that is being set up must not lose its first address. */
 export const strangerGraceMs = 10_000
 
 const leastSuccesses = 2
 
-/**
- * An API server that has ended is published for up to 15 s more, and kube-proxy follows. Probes fail at most twice a
- * second.
- */
+/** A stopped API server stays published for up to 15 s more, and kube-proxy follows. Probes fail at most twice a second. */
 const failuresOfGone = 60
 
 /**
- * Each probe of the address is a new connection, which kube-proxy gives to one of the published servers by chance. While
- * the holder and a candidate are good, a bad server does not get so many in a row.
+ * Each probe of the address is a new connection, which kube-proxy sends to a random published server. While the holder
+ * and a candidate are good, a bad server does not get this many in a row.
  */
 const excusedFailures = 30
 
 type Candidate = MovableNode & { machine: string }
 
-/** The decision about an address that belongs to one machine. Pure. */
+/** Decides about an address that belongs on one machine. Pure. */
 export function planMove(facts: MoveFacts): Decision {
   const { nodes, assigned } = facts
   if (assigned.length === 0) return planUnassigned(facts)
@@ -189,7 +186,7 @@ function planReachable(holder: MovableNode, facts: MoveFacts): Decision | undefi
   return paused({ do: 'move', to, reason: 'unreachable', why }, facts)
 }
 
-/** A probe of the address that this server got tells nothing of the holder. */
+/** Whether this server may be why probes of the address failed, so that they say nothing about the holder. */
 function mayFailAddress({ isPublished, probes }: MovableNode, { successes }: MoveRules): boolean {
   if (isPublished) return probes.successes < successes
   return isPublished === false && probes.failures > 0 && probes.failures < failuresOfGone
@@ -211,7 +208,7 @@ function isExcluded({ leaving }: MovableNode, { words }: MoveFacts): boolean {
   return leaving === words.excluded
 }
 
-/** How many failures in a row are too many. */
+/** How many consecutive failures are too many. */
 export function toleratedFailures({ formerSuccesses }: ProbeHistory, { failures, successes }: MoveRules): number {
   return formerSuccesses >= successes ? failures : 2 * failures
 }
@@ -225,8 +222,8 @@ function others(holder: MovableNode, facts: MoveFacts, successes: number): Candi
 }
 
 /**
- * The nodes that the address may move to: those that stay longest first, and of these the machines on which moves failed
- * last. The previous holder comes first among equals, and our own last.
+ * The nodes that the address may move to. The weakest reason to leave comes first, and a machine on which moves failed
+ * comes after its equals. Of the rest, the previous holder is first, and our own node last.
  */
 function candidates(facts: MoveFacts, successes: number): Candidate[] {
   const { refused, own, former } = facts
@@ -295,7 +292,7 @@ function paused(move: Extract<Decision, { do: 'move' }>, { pause, refused }: Mov
   return { do: 'wait', problem: `${move.why}; ${longest.why}; the next move waits (at first ${seconds} s)` }
 }
 
-/** Sorts by the first place in which two ranks differ; the lower one comes first. */
+/** Compares ranks at the first position where they differ; the lower one comes first. */
 export function compareRanks(one: readonly number[], other: readonly number[]): number {
   return one.map((value, at) => value - (other[at] ?? 0)).find((difference) => difference !== 0) ?? 0
 }

@@ -13,50 +13,50 @@ import type { Decision, MoveReason, Pause, Refusal } from './move-plan.ts'
 import { retryAfterOf, type Refusals, isRefusal, refusals } from './refusals.ts'
 import { backoffMs } from '../../lib/repeat.ts'
 
-/** An address that routes to one machine, as the cloud shows it. */
+/** An address that routes to one machine, as the provider shows it. */
 export type MovableAddress = Pick<AssignedAddress, 'id' | 'address' | 'machines'> &
   Partial<Pick<AssignedAddress, 'marks'>>
 
 export type Move = Extract<Decision, { do: 'move' }>
 
-/** A move that was tried and whose result the cloud has not shown yet. */
+/** A move that was tried, but whose result the provider has not shown yet. */
 export type TriedMove = Move & { from: MovableAddress; beganAtMs: number }
 
 export type Mover = {
   /**
-   * Tries a move; later tries wait. `postponed`: too many calls came before it, so that nothing was changed or refused.
-   * After `unclear` only a look at the cloud tells where the address leads.
+   * Tries a move; later tries wait. `postponed`: too many calls came first, so nothing was changed or refused. After
+   * `unclear`, only a look at the provider tells where the address routes.
    */
   attempt(move: Move, assigned: MovableAddress, writeMs: () => number): Promise<'done' | 'postponed' | 'unclear'>
   /** The last attempt, until `settle`. */
   tried(): TriedMove | undefined
-  /** The cloud shows that the move happened. */
+  /** Notes that the provider shows that the move happened. */
   settle(): void
-  /** Another guardian may have moved the address since the last attempt. */
+  /** Forgets the last attempt, because another guardian may have moved the address since. */
   forget(): void
-  /** Why a move for this reason still waits; undefined if it need not. */
+  /** Why a move for this reason must wait; undefined if it need not. */
   pause(reason: MoveReason): Pause | undefined
-  /** The machines that the cloud refused lately, or on which moves failed again and again. */
+  /** The machines that the provider refused lately, or on which moves failed repeatedly. */
   refused(): ReadonlyMap<string, Refusal>
 }
 
 export type MoverOptions = {
-  /** The name of the address, for the log. */
+  /** The log's word for the address. */
   what: string
-  /** Makes an address route to this machine and to no other. A next call continues where one stopped. */
+  /** Routes an address to this machine and to no other. A later call continues where one stopped. */
   assign: Assignments['move']
   cooldownMs: number
   clock: Clock
   log: Log
   onAttempt: (move: Move, error: string | undefined) => void
-  /** Those that it shares with other addresses. */
+  /** The refusals that are shared with other addresses. */
   refused?: Refusals
 }
 
-/** A move is a few calls with time-outs of their own. */
+/** A move is a few calls with their own time-outs. */
 const attemptTimeoutMs = 30_000
 
-/** Carries out moves, one at a time. */
+/** Executes moves, one at a time. */
 export function mover(options: MoverOptions): Mover {
   const { what, clock, log, onAttempt } = options
   const { refused = refusals(clock) } = options
@@ -101,10 +101,10 @@ function fail(
 ): void {
   const text = errorText(error)
   log.warn({ to: to.name, error: text }, `the move of ${what} failed; looking again`)
-  // A move that this process might not complete says nothing of the machine.
+  // A move that this process was not allowed to complete says nothing about the machine.
   if (!right.isHeldBack()) refused.add(to.machine, error)
   if (isPostponed(error)) attempts.postponed(text)
-  // Another machine need not wait for what was said of this one.
+  // Another machine need not wait because of this machine's refusal.
   else if (!isRefusal(error)) attempts.failed(text, retryAfterOf(error))
 }
 
@@ -123,20 +123,20 @@ function rightToWrite(writeMs: () => number): Right {
   }
 }
 
-/** The rest of an earlier try. After half a move the address is at no machine, and only that try knows why. */
+/** The rest of an earlier try. After half a move the address is at no machine, and only that try knows the reason. */
 function begunBefore(tried: TriedMove | undefined, { id, machines }: MovableAddress): Partial<TriedMove> {
   if (tried === undefined) return {}
   const { from, reason, why, beganAtMs } = tried
   return machines.length === 0 && from.id === id ? { from, reason, why, beganAtMs } : { beganAtMs }
 }
 
-/** The cloud allows fewer calls than wait for their turn. Its client spreads them, so this one need not wait long. */
+/** Whether the client's own queue was too long for the rate limit. It spreads the calls, so this one need not wait long. */
 function isPostponed(error: unknown): boolean {
   if (!(error instanceof CloudError) || error.outcome !== 'nothing') return false
   return error.fault === 'rate-limit' && error.retryAfterMs === undefined
 }
 
-/** A process that has to stop still completes what it began: half a move is an outage. */
+/** Assigns even while the process stops, because half a move is an outage. */
 function assignInTime(
   { assign }: Pick<MoverOptions, 'assign'>,
   target: Parameters<Assignments['move']>[0],
@@ -146,28 +146,28 @@ function assignInTime(
   return withTimeLimit({ ms: attemptTimeoutMs, timeoutError }, (signal) => assign(target, { signal, writeMs }))
 }
 
-/** Remembers moves and tries, and tells how long the next one waits. */
+/** Remembers moves and tries, and decides how long the next one waits. */
 type MoveAttempts = {
   succeeded(): void
-  /** `retryAfterMs` is what the cloud asked for. */
+  /** `retryAfterMs` is the wait that the provider asked for. */
   failed(error: string, retryAfterMs: number): void
-  /** The try waited in vain for its turn among many calls: the next one waits less than after a failure. */
+  /** Notes that a try did not get its turn among many calls: the next one waits less than after a failure. */
   postponed(error: string): void
-  /** The cloud shows that the last try, for this reason, moved the address. */
+  /** Notes that the provider shows that the last try, for this reason, moved the address. */
   settle(reason: MoveReason): void
   pause(reason: MoveReason): Pause | undefined
 }
 
 const retry = { firstMs: 1_000, maxMs: 15_000 }
-/** A hundred moves take their turns within seconds. A cloud that refuses for longer is not asked for ever. */
+/** A hundred moves take their turns within seconds. If the provider refuses for longer, the pauses grow. */
 const turn = { firstMs: 500, maxMs: 15_000 }
 const patience = 10
 
-/** No move and no try so far. */
+/** Starts without moves and tries. */
 function moveAttempts({ cooldownMs, clock }: { cooldownMs: number; clock: Clock }): MoveAttempts {
-  /** For facts and for suspicions, each as many as count. */
+  /** The moves for facts and those for suspicions, each as many as matter. */
   let moves: PastMove[] = []
-  /** Since the last move that the cloud has shown. */
+  /** Tries since the last move that the provider has shown. */
   let tries = 0
   let postponements = 0
   let [notBeforeMs, why] = [-Infinity, '']
@@ -182,7 +182,7 @@ function moveAttempts({ cooldownMs, clock }: { cooldownMs: number; clock: Clock 
     },
     failed(error, retryAfterMs) {
       tries += 1
-      // The first failure is often a lost answer, and a look tells.
+      // The first failure is often a lost answer, which the next look resolves.
       const waitMs = tries > 1 ? backoffMs(tries - 1, retry) : 0
       waitFor(Math.max(waitMs, retryAfterMs), `the last try failed: ${error}`)
     },
@@ -206,32 +206,32 @@ function moveAttempts({ cooldownMs, clock }: { cooldownMs: number; clock: Clock 
   }
 }
 
-/** A move that the cloud has shown. */
+/** A move that the provider has shown. */
 type PastMove = { atMs: number; reason: MoveReason }
 
 type PauseFacts = {
   nowMs: number
-  /** Earlier moves, the last one last. */
+  /** Earlier moves, oldest first. */
   moves: readonly PastMove[]
   cooldownMs: number
 }
 
-/** Older moves do not count: by then the cluster was at rest. */
+/** Older moves do not count, because the cluster has been stable since. */
 const windowInCooldowns = 10
-/** So many moves for hard reasons may follow each other at once: a rolling upgrade of three nodes needs them. */
+/** This many moves for hard reasons need no pause, because a rolling upgrade of three nodes needs them. */
 const freeMoves = 3
 const longestInCooldowns = 8
 
-/** So many moves within so many cool-downs: more than rollouts need, and few enough for the calls that a project has. */
+/** This many moves within this many cool-downs: more than rollouts need, and few enough for a project's rate limit. */
 const pace = { moves: 10, cooldowns: 3 }
 
-/** The most moves that decide about a pause. */
+/** The maximum number of moves that decide a pause. */
 const rememberedMoves = pace.moves
 
 /**
- * How long a move still waits for the earlier ones. After a holder that is certainly bad, the first moves wait for
- * nothing and later ones ever longer. So the address of a cluster in trouble does not move in circles. A move for what
- * the cluster or the cloud itself says, and not our probes, keeps a pace instead. Pure.
+ * How long a move must wait after earlier ones. If the holder is certainly bad, the first moves need not wait, and
+ * later ones wait longer and longer. So the address of a cluster in trouble does not move in circles. A move for a fact
+ * that the cluster or the provider states, rather than our probes, keeps a pace instead. Pure.
  */
 export function movePauseMs(reason: MoveReason, { nowMs, moves, cooldownMs }: PauseFacts): number {
   if (isFact(reason)) {
@@ -245,7 +245,7 @@ export function movePauseMs(reason: MoveReason, { nowMs, moves, cooldownMs }: Pa
   return Math.max(0, last.atMs + cooldownMs * Math.min(longestInCooldowns, 2 ** doublings) - nowMs)
 }
 
-/** An address at no machine, or at a node without endpoints, is unreachable: that is no suspicion. */
+/** Whether the reason is a fact. An address at no machine, or at a node without endpoints, is certainly unreachable. */
 function isFact(reason: MoveReason): boolean {
   return reason !== 'failed' && reason !== 'unreachable'
 }

@@ -3,7 +3,7 @@ export type ProbeOutcome = {
   startedAtMs: number
   endedAtMs: number
   isWell: boolean
-  /** Whether this process began it so late that the server may have answered meanwhile. */
+  /** Whether this process began it so late that the server may have answered in the meantime. */
   isLate?: boolean
   /** Why it failed. */
   reason?: string
@@ -11,13 +11,13 @@ export type ProbeOutcome = {
 
 /** The results of an API server's probes. */
 export type ProbeHistory = {
-  /** Failures since the last good answer, without a gap between them. */
+  /** Consecutive failures since the last good answer, without a gap. */
   failures: number
-  /** How often a gap has begun them again; absent where none has. */
+  /** How often a gap has restarted this count; absent if never. */
   restarts?: number
   /** Good answers since the last failure. */
   successes: number
-  /** Good answers in a row before the last failure that ended such a row. */
+  /** Consecutive good answers before the last failure that ended such a series. */
   formerSuccesses: number
   /** When the last good answer arrived. */
   answeredAtMs?: number
@@ -28,13 +28,13 @@ export type ProbeHistory = {
 /** Before the first probe. */
 export const noProbes: ProbeHistory = { failures: 0, successes: 0, formerSuccesses: 0 }
 
-/** A process that never gets its processor in time finds a dead server all the same. */
+/** A process that is always short of CPU must still detect a dead server. */
 const maxRestarts = 2
 
 /**
- * Adds the outcome of a probe. Probes overlap. A server that answered one while another waited in vain is slow, not
- * dead: such a failure only ends the row of good answers. Two failures with a gap between them may be of two short
- * silences: the later one begins the row again. Pure.
+ * Adds the outcome of a probe. Probes overlap: a server that answered one while another timed out is slow, not dead.
+ * Such a failure only ends the series of good answers. Two failures with a gap between them may belong to two short
+ * silences, so the later one restarts the count. Pure.
  */
 export function addOutcome(history: ProbeHistory, outcome: ProbeOutcome): ProbeHistory {
   const { startedAtMs, endedAtMs, isWell, isLate, reason } = outcome

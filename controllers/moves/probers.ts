@@ -2,13 +2,13 @@ import type { Clock } from '../../kube/clock.ts'
 import type { Endpoint, Probe } from '../../kube/probe.ts'
 import { addOutcome, noProbes, type ProbeHistory } from './probe-history.ts'
 
-/** Probes several API servers all the time, each on its own. */
+/** Probes several API servers continuously and independently. */
 export type Probers = {
-  /** Probes these from now on: names and where they listen. The results of missing ones are forgotten. */
+  /** Probes these from now on, given by name and endpoint. The results of missing ones are forgotten. */
   target(endpoints: ReadonlyMap<string, Endpoint>): void
   /** The results of the probes of one target. */
   history(name: string): ProbeHistory
-  /** Forgets what the probes of one showed, and those in flight. */
+  /** Forgets the results of a target's probes, and those in flight. */
   forget(name: string): void
   /** Ends every probe. */
   stop(): void
@@ -17,11 +17,11 @@ export type Probers = {
 export type ProbersOptions = {
   probe: Probe
   intervalMs: number
-  /** Good answers in a row that make a server good. Until it was good once, each good answer is followed by the next probe soon. */
+  /** How many consecutive good answers make a server good. Until then, the next probe follows each good answer sooner. */
   goodAfter: number
   timeoutMs: number
   clock: Clock
-  /** Called after each probe, with how many failed in a row. */
+  /** Called after each probe, with the number of consecutive failures. */
   onOutcome: (name: string, outcome: { isWell: boolean; failures: number; ms: number; reason?: string }) => void
 }
 
@@ -33,12 +33,12 @@ type Prober = {
   startedAtMs: number | undefined
 }
 
-/** A guardian that has just started can move the address only to a server that it knows as good. */
+/** A new guardian can move the address only to a server that it knows to be good. */
 const firstPace = 4
-/** After so many intervals a probe is late. */
+/** After this many intervals, a probe is late. */
 const lateAfter = 1.5
 
-/** Probers of these settings. A probe begins in each interval, whether or not the one before has ended. */
+/** Makes probers with these settings. A probe begins in each interval, even if the previous one has not ended. */
 export function probers(options: ProbersOptions): Probers {
   const running = new Map<string, Prober>()
   const start = (name: string, endpoint: Endpoint) => {
@@ -96,7 +96,7 @@ async function probeRepeatedly(name: string, prober: Prober, options: ProbersOpt
   }
 }
 
-/** Returns how soon the next probe is due if it is due before the interval ends. */
+/** Returns how soon the next probe is due, if before the end of the interval. */
 async function probeAndRecord(name: string, prober: Prober, options: ProbersOptions): Promise<number | undefined> {
   const { probe, clock, onOutcome, goodAfter, intervalMs } = options
   const { signal } = prober.ends
@@ -112,6 +112,6 @@ async function probeAndRecord(name: string, prober: Prober, options: ProbersOpti
   onOutcome(name, { isWell, failures: prober.history.failures, ms: endedAtMs - startedAtMs, ...reason })
   prober.wasGood ||= prober.history.successes >= goodAfter
   if (result.isWell) return prober.wasGood ? undefined : intervalMs / firstPace
-  // A server that refuses is asked again sooner: an outage costs its users every second.
+  // A server that refuses is asked again sooner, because every second of an outage costs its users.
   return result.isDefinite ? intervalMs / 2 : undefined
 }

@@ -1,11 +1,11 @@
-/** Remembers the problem of one address, so that it is told once. */
+/** Remembers the problem of one address, so that it is reported once. */
 export type ProblemNews = {
   current: () => string | undefined
-  /** Takes what is wrong now; returns whether that is news. */
+  /** Notes the current problem; returns whether that is news. */
   isNew: (problem: string | undefined) => boolean
 }
 
-/** No problem so far. */
+/** Starts without a problem. */
 export function problemNews(): ProblemNews {
   let known: string | undefined
   return {
@@ -18,7 +18,7 @@ export function problemNews(): ProblemNews {
   }
 }
 
-/** A count that grows, or a wait that shortens, makes no new problem. A name or an address is no count. */
+/** A growing count or a shrinking wait is not a new problem. But a name or an address is no count. */
 function withoutCounts(text: string): string {
   return text.replaceAll(/(?<![\w.:-])\d+(?:\.\d+)?(?![\w.:-])/g, '')
 }

@@ -4,20 +4,20 @@ import { backoffMs } from '../../lib/repeat.ts'
 import { errorText } from '../loop/reconcile-key.ts'
 import type { Refusal } from './move-plan.ts'
 
-/** The machines that the cloud refused to assign an address to, or failed to, again and again. */
+/** The machines that the provider refused for an address, or on which moves failed repeatedly. */
 export type Refusals = {
-  /** A move to the machine failed. A failure that is no refusal counts from the second time in a row on. */
+  /** Notes that a move to the machine failed. A failure that is no refusal counts from the second consecutive time. */
   add(machine: string, error: unknown): void
-  /** A move to the machine came about. */
+  /** Notes that a move to the machine succeeded. */
   remove(machine: string): void
   current(): ReadonlyMap<string, Refusal>
 }
 
-/** The cloud may refuse a machine for good, as in another location, or for a moment. */
+/** The provider may refuse a machine permanently, as in another location, or only for a moment. */
 const rememberedMs = 5 * 60_000
 const retry = { firstMs: 1_000, maxMs: 15_000 }
 
-/** The refusals that each address of many meets, where a machine that refuses one may refuse them all. */
+/** Refusals shared between addresses: a machine that refuses one address may refuse them all. */
 export function sharedRefusals(clock: Pick<Clock, 'now'>): () => Refusals {
   const common = refusals(clock)
   return () => {
@@ -25,7 +25,7 @@ export function sharedRefusals(clock: Pick<Clock, 'now'>): () => Refusals {
     return {
       add: (...failed) => [own, common].forEach((each) => each.add(...failed)),
       remove: (machine) => [own, common].forEach((each) => each.remove(machine)),
-      // The reason may be the other address. So the machine only comes after its equals, and no move waits for it.
+      // The reason may be that other address. So the machine only comes after its equals, and no move waits for it.
       current: () => new Map([...[...common.current()].map(hearsay), ...own.current()]),
     }
   }
@@ -35,14 +35,14 @@ function hearsay([machine, refusal]: [string, Refusal]): [string, Refusal] {
   return [machine, { ...refusal, isCertain: false, againInMs: 0 }]
 }
 
-/** No refusal so far. */
+/** Starts without refusals. */
 export function refusals(clock: Pick<Clock, 'now'>): Refusals {
   const known = new Map<string, Omit<Refusal, 'againInMs'> & { count: number; atMs: number; againAtMs: number }>()
   return {
     add(machine, error) {
       if (isOfAllMachines(error)) return
       const isCertain = isRefusal(error)
-      // The first failure is often a lost answer, or one of the cloud as a whole.
+      // The first failure is often a lost answer, or a failure of the whole provider.
       const [count, atMs] = [(known.get(machine)?.count ?? (isCertain ? 0 : -1)) + 1, clock.now()]
       const againAtMs = atMs + backoffMs(Math.max(1, count), retry)
       known.set(machine, { error: errorText(error), isCertain, count, atMs, againAtMs })
@@ -60,12 +60,12 @@ export function refusals(clock: Pick<Clock, 'now'>): Refusals {
   }
 }
 
-/** Whether the cloud said that the machine cannot have the address. */
+/** Whether the provider said that the machine cannot have the address. */
 export function isRefusal(error: unknown): boolean {
   return faultOf(error) === 'invalid'
 }
 
-/** Whether the cloud would have said the same of every machine. */
+/** Whether the provider would have refused any machine. */
 function isOfAllMachines(error: unknown): boolean {
   return faultOf(error) === 'rate-limit' || faultOf(error) === 'auth'
 }
@@ -74,10 +74,10 @@ function faultOf(error: unknown): Fault | undefined {
   return error instanceof CloudError ? error.fault : undefined
 }
 
-/** A cloud that asks for a longer wait does not know that users wait for the address. */
+/** A provider that asks for a longer wait does not know that users wait for the address. */
 const longestMs = 10 * 60_000
 
-/** How long the cloud asks us to wait before the next call; 0 if it does not ask. */
+/** How long the provider asks us to wait before the next call; 0 if it does not ask. */
 export function retryAfterOf(error: unknown): number {
   return error instanceof CloudError ? Math.min(error.retryAfterMs ?? 0, longestMs) : 0
 }

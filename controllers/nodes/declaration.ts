@@ -13,7 +13,7 @@ type Deps = Pick<
   'client' | 'caches' | 'machines' | 'ownAddresses' | 'vendor' | 'events' | 'metrics' | 'settings' | 'log'
 >
 
-/** Writes on each node which machine it is: when the node comes up, and whenever the machines were listed. */
+/** Identifies the machine of each node: when the node registers, and after each list of the machines. */
 export function nodeIdentityController(
   deps: Omit<Deps, 'metrics' | 'log'>,
   refresh: MachineRefresh,
@@ -61,7 +61,7 @@ function recordedService({ caches, ownAddresses }: Pick<Deps, 'caches' | 'ownAdd
   )
 }
 
-/** Lists the machines regularly, so that no settled node costs a call of its own. */
+/** Lists the machines periodically, so that a settled node costs no call of its own. */
 export function machineRefreshController(
   { caches, settings }: Pick<Dependencies, 'caches' | 'settings'>,
   refresh: MachineRefresh,
@@ -101,7 +101,7 @@ export function nodeLifecycleController(
       mode,
     }),
     watches: [watch(nodes, (name) => [name])],
-    // The machines were not observed for us while another replica led.
+    // While another replica led, this one did not observe the machines.
     prepare: async () => limit.restartAll(),
     needs: [nodes],
     keys: () => nodes.list().map(keyOf),
@@ -113,7 +113,7 @@ export function nodeLifecycleController(
 type FirstSeen = {
   /** A listener for the changes of a node cache. */
   observe: (name: Key, current: Node | undefined, previous: Node | undefined) => void
-  /** When this process first saw the node that has the name now; another node of that name does not count. */
+  /** When this process first saw the current node of this name, not an earlier one. */
   at: (name: Key) => number
 }
 
@@ -136,11 +136,11 @@ type MachineRefreshDeps = {
 
 type MachineRefresh = {
   run: (signal: AbortSignal) => Promise<undefined>
-  /** Calls the listener whenever the machines were listed here. */
+  /** Calls the listener after each list of the machines. */
   onChange(listener: () => void): void
 }
 
-/** Lists the machines of a cluster that has nodes: a single list serves all of them. */
+/** Lists the machines if the cluster has nodes: a single list serves all of them. */
 export function machineRefresh({ machines, hasNodes }: MachineRefreshDeps): MachineRefresh {
   const listeners: (() => void)[] = []
   return {

@@ -4,14 +4,14 @@ import { findNamesakes, machineIdOf, replacementText } from './node-machine.ts'
 import { isReady, isShutDown } from './taints.ts'
 
 export type LifecycleStep =
-  /** Writes on the node whether its machine is off. */
+  /** Records on the node whether its machine is off. */
   | { do: 'taint'; isOff: boolean }
   | { do: 'wait'; ms: number }
   /** The machine no longer exists, and the node is kept until an operator acts. */
   | { do: 'keep'; reason: string }
   | { do: 'remove' }
 
-/** The next step for a node that is not ready and whose machine exists. Pure. */
+/** Plans the next step for a node that is not ready and whose machine exists. Pure. */
 export function planPresent(node: Node, { state }: Machine): LifecycleStep | undefined {
   const isOff = isShutDown(node)
   if (state === 'off' && !isOff) return { do: 'taint', isOff: true }
@@ -21,17 +21,17 @@ export function planPresent(node: Node, { state }: Machine): LifecycleStep | und
 
 export type MissingMachine = {
   node: Node
-  /** The machine that the cloud says does not exist. */
+  /** The machine that does not exist, according to the provider. */
   id: string
-  /** Machines and nodes as they are now. */
+  /** The current machines and nodes. */
   machines: Machine[]
   nodes: Node[]
   ids: ProviderIds
 }
 
 /**
- * The reason why a node stays although the cloud says that its machine does not exist; undefined if there is none. An
- * answer that is visibly incomplete proves nothing, and an operator has to decide about a machine that was replaced
+ * Why a node stays although its machine does not exist, according to the provider; undefined if there is no such
+ * reason. An obviously incomplete answer proves nothing, and an operator must decide about a machine that was replaced
  * under the same name. Pure.
  */
 export function reasonToKeep({ node, id, machines, nodes, ids }: MissingMachine): string | undefined {
@@ -49,15 +49,15 @@ export function reasonToKeep({ node, id, machines, nodes, ids }: MissingMachine)
 export type Removal = {
   node: Node
   id: string
-  /** How long the cloud has said that the machine does not exist, and how long it has to say so. */
+  /** How long the provider has said that the machine does not exist, and how long it must say so. */
   goneForMs: number
   graceMs: number
   mode: 'delete' | 'report'
-  /** Whether a node may be deleted now. It is checked only for a node that is due, because a refusal stays. */
+  /** Whether a node may be deleted now. It is asked only for a node that is due, because a refusal lasts. */
   limit: { canRemove: () => boolean; total: () => number }
 }
 
-/** The next step for a node whose machine certainly does not exist. Pure, except for the memory of the limit. */
+/** Plans the next step for a node whose machine certainly does not exist. Pure, except for the memory of the limit. */
 export function planMissing({ node, id, goneForMs, graceMs, mode, limit }: Removal): LifecycleStep {
   if (goneForMs < graceMs) return { do: 'wait', ms: graceMs - goneForMs }
   if (mode === 'report') return { do: 'keep', reason: `${gone(id)}, and --node-removal=report. ${advice(node)}` }

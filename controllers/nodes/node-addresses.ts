@@ -6,16 +6,16 @@ import { canonicalIpAddress, isUnspecified } from '../../lib/ip-address.ts'
 import type { Annotation } from '../../lib/annotation.ts'
 
 /**
- * The addresses that a node should show; undefined if it shows them already. An address from --node-ip comes first,
- * even one that the cloud does not know, as in a VLAN. It replaces others of its type and family. Elastic addresses are
- * left out: they move, and a client that remembers one reaches another machine later.
+ * The addresses that a node should show; undefined if it already does. An address from --node-ip comes first, even if
+ * the provider does not know it, as in a VLAN. It replaces others of its type and family. Elastic addresses are left
+ * out: they move, and a client that remembers one would later reach another machine.
  */
 export function nodeAddresses(node: Node, machine: Machine): NodeAddress[] | undefined {
   const provided = providedNodeIps(node)
   const first = provided.filter((ip) => !isUnspecified(ip)).map((ip) => asProvided(ip, machine))
   const own = machine.addresses.filter(({ isElastic }) => !isElastic).map(nodeAddress)
   const others = own.filter((one) => !first.some((other) => isAlike(one, other)))
-  // If the cloud knows no address of the machine, the node keeps what it shows.
+  // If the provider knows no address of the machine, the node keeps its own.
   if (first.length + others.length === 0) return undefined
   const now = node.status?.addresses ?? []
   const wanted = onceEach([
@@ -40,7 +40,7 @@ function isAlike(one: NodeAddress, other: NodeAddress): boolean {
   return one.type === other.type && isIPv6(one.address) === isIPv6(other.address)
 }
 
-/** The kubelet decides about names: the machine may have another name, and certificates are checked by the node's. */
+/** The kubelet decides about names: the machine's name may differ, and certificates are checked against the node's. */
 function names({ metadata, status }: Node): NodeAddress[] {
   const known = (status?.addresses ?? []).filter(({ type }) => type !== 'InternalIP' && type !== 'ExternalIP')
   return known.some(({ type }) => type === 'Hostname')
@@ -48,7 +48,7 @@ function names({ metadata, status }: Node): NodeAddress[] {
     : [{ type: 'Hostname', address: metadata.name }, ...known]
 }
 
-/** If the cloud knows no private address, those that the kubelet found on the machine stay. */
+/** If the provider knows no private address, the node keeps those that the kubelet found. */
 function internalKept(now: NodeAddress[], known: NodeAddress[]): NodeAddress[] {
   return known.some(({ type }) => type === 'InternalIP') ? [] : now.filter(({ type }) => type === 'InternalIP')
 }
@@ -67,13 +67,13 @@ function onceEach(addresses: NodeAddress[]): NodeAddress[] {
 /** The value of the kubelet's --node-ip: one address, or one of each family. */
 const providedIps = 'alpha.kubernetes.io/provided-node-ip'
 
-/** The addresses that the kubelet has to use, in its order; what is no address does not count. */
+/** The addresses that the kubelet must use, in its order; anything else is ignored. */
 export function providedNodeIps({ metadata }: Node): string[] {
   const parts = (metadata.annotations?.[providedIps] ?? '').split(',').map((part) => part.trim())
   return parts.flatMap((part) => canonicalIpAddress(part) ?? [])
 }
 
-/** Annotations of nodes that we read, in every dialect. */
+/** Annotations of nodes that we read in every dialect. */
 export const nodeAnnotations: readonly Annotation[] = [
   {
     name: providedIps,

@@ -28,15 +28,15 @@ type NodeEvent = {
   message: string
 }
 
-/** How old a list may be in which we search for a machine. */
+/** The maximum age of a list in which we search for a machine. */
 const freshMs = 10_000
-/** A doubtful answer is decided again on a list that is this old at most. */
+/** After a doubtful answer, the maximum age of the list for a second decision. */
 const newestMs = 2_000
 
 /** More writes than any node needs. */
 const maxSteps = 4
 
-/** Writes on a node which machine it is. A kubelet that waits for that then accepts pods. */
+/** Records on a node which machine it is. A kubelet that waits for this then accepts pods. */
 export function nodeIdentity(deps: NodeIdentityDeps): Reconciler {
   return {
     name: 'node-identity',
@@ -49,7 +49,7 @@ export function nodeIdentity(deps: NodeIdentityDeps): Reconciler {
       warnOfLabels(deps, cached, machine)
       if (!planNode(cached, machine, deps.ids)) return {}
       const live = await deps.client.get(nodes, { name }, { signal })
-      // A node that was deleted and registered again may have another machine. It has a reconcile of its own.
+      // A node that was deleted and registered again may have another machine, and gets its own reconcile.
       if (!live || live.metadata.uid !== cached.metadata.uid) return {}
       let node = live
       const carryOutOn = async (step: NodeStep) => {
@@ -62,7 +62,7 @@ export function nodeIdentity(deps: NodeIdentityDeps): Reconciler {
   }
 }
 
-/** A kubelet that takes an address of a Service for its own loses it when that is released, or moves. */
+/** A kubelet that uses a Service's address as its own loses it when the address is released or moves. */
 function warnOfServiceAddresses({ serviceWith, event }: NodeIdentityDeps, node: Node): void {
   for (const { type, address } of node.status?.addresses ?? []) {
     const service = serviceWith(address)
@@ -97,8 +97,8 @@ async function machineOf(deps: NodeIdentityDeps, node: Node, signal: AbortSignal
 }
 
 /**
- * A providerID can never be changed, but names and addresses move to other machines. So only a list decides that began after
- * the node was seen, and a doubtful answer is decided again on a new list.
+ * A providerID is permanent, while names and addresses move to other machines. So only a list that began after the node
+ * was seen decides, and a doubtful answer is decided again with a new list.
  */
 async function unknownMachine(deps: NodeIdentityDeps, node: Node, signal: AbortSignal): Promise<Machine> {
   const { machines, cached, ids, now } = deps
@@ -122,14 +122,14 @@ async function knownMachine(
   const { machines, cached, ids } = deps
   const listed = isUninitialized(node) ? await machines.within(freshMs, signal) : machines.latest()
   if (!listed) return undefined
-  // The list may lag, or the machine may be in another project. Its id still finds it.
+  // The list may lag, or the machine may be in another project, but a read by id still finds it.
   const machine = listed.find((one) => one.id === id) ?? (await machines.machine(id, signal))
   return machine ?? withoutMachine(node, id, findNamesakes(node, { machines: listed, nodes: cached.nodes(), ids }))
 }
 
 function withoutMachine(node: Node, id: string, others: Machine[]): undefined {
   if (others.length > 0) throw new Terminal(replacementText(node, id, others))
-  // The lifecycle controller deletes a node that is not ready.
+  // If the node is not ready, the lifecycle controller deletes it.
   if (isReady(node) || isUninitialized(node)) throw new Terminal(`its machine ${id} does not exist`)
 }
 

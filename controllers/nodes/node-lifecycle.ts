@@ -23,19 +23,19 @@ export type NodeLifecycleDeps = {
   event: (node: Node, event: { type: 'Normal' | 'Warning'; reason: Reason; message: string }) => void
   log: Log
   now: () => number
-  /** How often we check the machine of a node that is not ready; less often the longer that lasts. */
+  /** How often we check the machine of a node that is not ready; less often as time passes. */
   monitorMs: number
-  /** How long the cloud has to say that a machine does not exist. */
+  /** How long the provider must say that a machine does not exist. */
   graceMs: number
   mode: 'delete' | 'report'
 }
 
-/** With more nodes than these not ready, one list costs less than a call for each. */
+/** If more nodes than this are not ready, one list costs less than a call for each. */
 const manyNotReady = 10
-/** How often we check, and report, a node that stays until an operator acts. */
+/** How often we check, and report, a node that is kept until an operator acts. */
 const keptMs = 300_000
 
-/** Since when a node is not ready, and when we last checked its machine. */
+/** How long a node has not been ready, and when we last checked its machine. */
 type NotReady = { uid: string | undefined; sinceMs: number; checkedAtMs: number | undefined }
 type Check = { node: Node; id: string; notReady: NotReady; isOneOfMany: boolean }
 
@@ -84,7 +84,7 @@ async function check(deps: NodeLifecycleDeps, of: Check, signal: AbortSignal): P
     if (machine) deps.limit.clear(name)
     return (step && (await carryOut(deps, step, node))) ?? { againInMs: intervalMs(deps, notReady) }
   } catch (error) {
-    // After an error we start to count again: the cloud may have been wrong before.
+    // After an error the time restarts: the provider may have been wrong before.
     deps.limit.restart(name)
     throw error
   }
@@ -104,7 +104,7 @@ async function readMachine(
   return found && found.state !== 'unknown' ? found : machines.machine(id, signal)
 }
 
-/** The cloud has just said that the machine does not exist. The same API key has to show that it sees the others. */
+/** The provider just said that the machine does not exist. The same API key must prove that it sees the others. */
 async function planWithoutMachine(
   deps: NodeLifecycleDeps,
   { node, id }: { node: Node; id: string },
@@ -151,7 +151,7 @@ async function carryOut(deps: NodeLifecycleDeps, step: LifecycleStep, node: Node
   }
 }
 
-/** Other programs write taints too. So we change the list as it was just read. */
+/** Other programs write taints, too, so we change the list that was just read. */
 async function setShutdownTaint({ client, log }: NodeLifecycleDeps, node: Node, isOff: boolean): Promise<void> {
   const { name } = node.metadata
   const live = await client.get(nodes, { name })
@@ -162,7 +162,7 @@ async function setShutdownTaint({ client, log }: NodeLifecycleDeps, node: Node, 
   log.info({ node: name, isOff }, isOff ? 'machine is off: node tainted' : 'machine is on again: taint removed')
 }
 
-/** Deletes the node that was checked. If it is ready now, or another node has its name, it is kept. */
+/** Deletes the node that was checked, unless it is ready now or another node has its name. */
 async function remove({ client, limit, event, log }: NodeLifecycleDeps, node: Node): Promise<void> {
   const { name, uid } = node.metadata
   const live = await client.get(nodes, { name })

@@ -37,21 +37,21 @@ import { isReady } from './taints.ts'
 export type Search = {
   /** Every machine of the project. */
   machines: Machine[]
-  /** Every node of the cluster: no two nodes have one machine. */
+  /** Every node of the cluster: no two nodes share a machine. */
   nodes: Node[]
   ids: ProviderIds
 }
 
-/** A machine, or the problem that keeps us from choosing one. */
+/** A machine, or the problem that prevents a choice. */
 export type FoundMachine = { machine: Machine } | { problem: string }
 
-/** The id of the machine that a node is, by its providerID; undefined if that names no machine of this cloud. Pure. */
+/** The id of a node's machine according to its providerID; undefined if that names no machine of this provider. Pure. */
 export function machineIdOf({ spec }: Pick<Node, 'spec'>, ids: ProviderIds): string | undefined {
   const read = readProviderId(spec.providerID, ids)
   return read.kind === 'machine' ? read.id : undefined
 }
 
-/** Finds the machine of a node without a providerID, as the first table says. It never guesses. Pure. */
+/** Finds the machine of a node without a providerID, by the first table. It never guesses. Pure. */
 export function findMachine(node: Node, search: Search): FoundMachine {
   const { machines, ids } = search
   const evidence = evidenceFor(node, machines)
@@ -66,7 +66,7 @@ export function findMachine(node: Node, search: Search): FoundMachine {
   return other === undefined ? { machine } : { problem: `machine ${machine.id} already belongs to node ${other}` }
 }
 
-/** The nodes, and of those that are one machine the one that speaks for it, as the comment above says. Pure. */
+/** The nodes; if several are one machine, only the one that speaks for it, by the rules above. Pure. */
 export function oneNodeForEach(
   nodes: readonly Node[],
   { ids, machines = [] }: { ids: ProviderIds; machines?: readonly Machine[] | undefined },
@@ -89,7 +89,7 @@ function speaker(objects: readonly Node[], machineName: string | undefined): Nod
   return ranked[0]
 }
 
-/** Whether another Node object has taken the place of this one. Objects that disagree about a live machine have not. */
+/** Whether another Node object has replaced this one. Objects that disagree about a live machine have not. */
 function isReplaced(node: Node, other: Node): boolean {
   if (other.metadata.deletionTimestamp !== undefined) return false
   if (node.metadata.deletionTimestamp !== undefined) return true
@@ -107,13 +107,13 @@ function createdAt({ metadata }: Node): number {
   return metadata.creationTimestamp === undefined ? 0 : Date.parse(metadata.creationTimestamp)
 }
 
-/** Machines that have the node's name and belong to no other node: they may replace the machine of the node. */
+/** Machines with the node's name that belong to no other node: one may replace the node's machine. */
 export function findNamesakes(node: Node, search: Search): Machine[] {
   const { name } = node.metadata
   return search.machines.filter((machine) => machine.name === name && otherNodeOf(machine, node, search) === undefined)
 }
 
-/** Says that a machine was replaced by another one of the same name, and what to do. */
+/** The message that another machine of the same name replaced a machine, and what to do. */
 export function replacementText(node: Node, id: string, others: Machine[]): string {
   const { name } = node.metadata
   const now = others.map((machine) => machine.id).join(' and ')
@@ -131,7 +131,7 @@ function otherNodeOf({ id }: Machine, node: Node, { nodes, ids }: Search): strin
 
 type Evidence = {
   named: Machine[]
-  /** The machines with a public address of the node; without any, those with a private one. */
+  /** The machines with a public address of the node; if there are none, those with a private one. */
   holders: Machine[]
   isPublic: boolean
 }

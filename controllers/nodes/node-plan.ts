@@ -5,19 +5,19 @@ import { nodeAddresses } from './node-addresses.ts'
 import { formatProviderId } from './provider-id.ts'
 import { initializedTaints, isUninitialized } from './taints.ts'
 
-/** The old and the new name of a label, and the field of a machine that has its value. */
+/** The old and the new name of a label, and the machine's field with its value. */
 const pairs = [
   { keys: ['beta.kubernetes.io/instance-type', 'node.kubernetes.io/instance-type'], field: 'type' },
   { keys: ['failure-domain.beta.kubernetes.io/region', 'topology.kubernetes.io/region'], field: 'region' },
   { keys: ['failure-domain.beta.kubernetes.io/zone', 'topology.kubernetes.io/zone'], field: 'zone' },
 ] as const
 
-/** A write to a node. Addresses come first: without the taint pods start, and they read the addresses. */
+/** A write to a node. Addresses come first: once the taint is removed, pods start and read the addresses. */
 export type NodeStep =
   | { do: 'set-addresses'; addresses: NodeAddress[] }
   | { do: 'identify'; providerID?: string; labels: Record<string, string>; taints?: Taint[] }
 
-/** The next write to a node whose machine is known; undefined if the node is settled. Pure. */
+/** Plans the next write to a node whose machine is known; undefined if the node is settled. Pure. */
 export function planNode(node: Node, machine: Machine, ids: ProviderIds): NodeStep | undefined {
   const addresses = nodeAddresses(node, machine)
   if (addresses) return { do: 'set-addresses', addresses }
@@ -33,7 +33,7 @@ export function planNode(node: Node, machine: Machine, ids: ProviderIds): NodeSt
   }
 }
 
-/** The names of labels that a node lacks because no label can hold the machine's value, with that value. */
+/** The names and values of labels that a node lacks because the machine's value is no valid label. */
 export function impossibleLabels(
   { metadata: { labels = {} } }: Node,
   machine: Machine,
@@ -46,8 +46,8 @@ export function impossibleLabels(
 }
 
 /**
- * The labels that a node lacks. A new node gets the values of its machine. On an initialized node an existing label
- * stays, because a person may have changed it. A missing one gets the value of its other name.
+ * The labels that a node lacks. A new node gets its machine's values. On an initialized node an existing label stays,
+ * because a person may have changed it. A missing one gets the value of its other name.
  */
 function missingLabels(node: Node, machine: Machine): Record<string, string> {
   const now = node.metadata.labels ?? {}
@@ -55,7 +55,7 @@ function missingLabels(node: Node, machine: Machine): Record<string, string> {
   const wanted = pairs.flatMap(({ keys, field }) => {
     const twin = isNew ? undefined : (now[keys[0]] ?? now[keys[1]])
     const value = twin ?? machine[field]
-    // The API server refuses the whole write if one value is invalid.
+    // A single invalid value would make the API server refuse the whole write.
     if (!value || !isLabelValue(value)) return []
     return keys.filter((key) => (isNew ? now[key] !== value : now[key] === undefined)).map((key) => [key, value])
   })

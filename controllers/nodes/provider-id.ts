@@ -1,6 +1,6 @@
 import type { ProviderIds } from '../../clouds/ports/machines.ts'
 
-/** The meaning of a providerID: a machine of our cloud, an invalid id of ours, nothing, or another cloud. */
+/** The meaning of a providerID: a machine of our provider, an invalid id of ours, nothing, or another provider. */
 export type ProviderId =
   { kind: 'machine'; id: string } | { kind: 'invalid' } | { kind: 'absent' } | { kind: 'foreign' }
 
@@ -17,7 +17,7 @@ export function readProviderId(providerID: string | undefined, ids: ProviderIds)
   return id.test(inPath) ? { kind: 'machine', id: inPath } : { kind: 'invalid' }
 }
 
-/** The providerID of a machine as we write it. */
+/** The providerID that we write for a machine. */
 export function formatProviderId(id: string, { scheme, path = '' }: ProviderIds): string {
   return `${scheme}://${path}${id}`
 }

@@ -1,27 +1,27 @@
 import type { Key } from '../../kube/objects.ts'
 
 export type RemovalLimit = {
-  /** Records that a node has lost its machine; returns for how long that is known, 0 the first time. */
+  /** Records that a node has lost its machine; returns how long this has been known, 0 the first time. */
   recordMissing(node: { name: Key; uid: string | undefined }): number
-  /** Restarts the time of a node: there is doubt about what the cloud said. The node still counts as missing. */
+  /** Restarts the time of a node whose missing machine is in doubt. The node still counts as missing. */
   restart(name: Key): void
   /** Removes a node that is deleted, is ready, or has a machine. */
   clear(name: Key): void
-  /** Whether a missing node may be deleted. After a refusal none may, until no node is missing any more. */
+  /** Whether a missing node may be deleted. After a refusal none may, until no node is missing. */
   canRemove(nodes: number): boolean
-  /** Removes every node that does not exist any more: a person may have deleted it while another replica led. */
+  /** Removes every node that no longer exists: a person may have deleted it while another replica led. */
   keepOnly(existing: ReadonlySet<Key>): void
   recordRemoval(name: Key): void
-  /** Restarts the time of every node: none was observed meanwhile. A refusal and the deleted nodes still count. */
+  /** Restarts the time of every node, because none was observed meanwhile. A refusal and the deleted nodes still count. */
   restartAll(): void
-  /** Nodes that have lost their machines. */
+  /** How many nodes have lost their machines. */
   readonly missing: number
-  /** Nodes that have lost their machines, and those that were deleted within ten minutes. */
+  /** How many nodes have lost their machines, or were deleted within ten minutes. */
   readonly total: number
 }
 
 export type RemovalLimitOptions = {
-  /** Nodes that may be deleted within ten minutes, and never more than half of them. */
+  /** The maximum number of nodes to delete within ten minutes, never more than half of all. */
   max: number
   now: () => number
 }
@@ -29,9 +29,9 @@ export type RemovalLimitOptions = {
 const windowMs = 10 * 60_000
 
 /**
- * Limits how many nodes are deleted. Machines do vanish one by one. If many vanish at once, the usual cause is a wrong
- * API key, a wrong project or a fault of the cloud. Then no node is deleted until an operator has deleted those that
- * are truly gone.
+ * Limits how many nodes are deleted. Machines do disappear one by one. If many disappear at once, the usual cause is a
+ * wrong API key, a wrong project or a provider fault. Then no node is deleted until an operator has deleted those whose
+ * machines really no longer exist.
  */
 export function removalLimit({ max, now }: RemovalLimitOptions): RemovalLimit {
   const missing = new Map<Key, { uid: string | undefined; sinceMs: number | undefined }>()

@@ -1,6 +1,6 @@
 import type { Node, Taint } from '../../kube/objects.ts'
 
-/** A kubelet with `--cloud-provider=external` sets it: no pod runs there until we know the machine. */
+/** Set by a kubelet with `--cloud-provider=external`: no pod runs on the node until we know its machine. */
 export const uninitialized = 'node.cloudprovider.kubernetes.io/uninitialized'
 
 const shutdownTaint: Taint = { key: 'node.cloudprovider.kubernetes.io/shutdown', effect: 'NoSchedule' }

@@ -27,14 +27,14 @@ const gatherMs = 250
 
 const now = () => performance.now()
 
-/** BGP on the project and on every selected node as it comes up, whether or not there are Services. */
+/** Enables BGP on the project, and on every selected node when it registers, even without Services. */
 export function peeringControllers(deps: Deps): ControllerDeclaration[] {
   const { client, log, peerFacts, settings, vendor } = deps
   const { bgp, peering } = vendor
   const at = { namespace: settings.process.namespace, name: names.peersSecret }
   const store = peerStore({ client, facts: peerFacts, at, log })
   if (!peering || !bgp.isOn) {
-    // Nothing is announced by BGP, so nothing has to be known first.
+    // Nothing is announced with BGP, so nothing must be known first.
     peerFacts.markComplete()
     return peering ? leftControllers(deps, store) : []
   }
@@ -47,7 +47,7 @@ export function peeringControllers(deps: Deps): ControllerDeclaration[] {
   ]
 }
 
-/** Removes what we wrote while BGP was on, once in each term. */
+/** Removes what we wrote while BGP was on, once per term. */
 function leftControllers({ client, caches, vendor, log }: Deps, store: PeerStore): ControllerDeclaration[] {
   const { nodes } = caches
   const scheme = vendor.bgp.annotations
@@ -87,19 +87,19 @@ function nodePeeringController(
     concurrency: settings.process.concurrentNodeSyncs,
     retry: { firstMs: 1000 },
     report(name, message, error) {
-      // While its peers are known, a node works: only another writer on it is the owner's concern.
+      // A node with known peers works, so its owner need only know about a dispute with another writer.
       if (!peerFacts.get(name) || error instanceof Unsettled) reportFailure(name, message, error)
     },
   }
 }
 
-/** Reads the facts that were stored, or has every node reconciled once before anything is announced. */
+/** Loads the stored facts, or has every node reconciled once before anything is announced. */
 async function loadFacts(
   { caches, log, peerFacts }: Deps,
   { initial, store }: { initial: InitialPeering; store: PeerStore },
   signal: AbortSignal,
 ): Promise<void> {
-  // Facts of an earlier leadership are old. They stay until now because an end of leadership is no answer of the cloud.
+  // Facts from an earlier term are stale. They are kept until now, because losing the lease is not an answer of the provider.
   peerFacts.reset()
   await caches.nodes.synced(signal)
   const isLoaded = await retryUntilAnswered(() => store.load(signal), { what: 'the stored BGP peers', log, signal })
@@ -126,7 +126,7 @@ function makeNodePeering(deps: Deps, peering: Peering, project: RecentRead<void>
   })
 }
 
-/** BGP on the project, whether or not a node needs it. */
+/** Keeps BGP enabled on the project, whether or not a node needs it. */
 export function projectPeeringController(
   { settings }: { settings: { cluster: { peerRefreshMs: number } } },
   project: RecentRead<void>,
@@ -150,7 +150,7 @@ function peerStoreController({ peerFacts }: Deps, store: PeerStore): ControllerD
   return {
     reconciler: store,
     watches: [watch(peerFacts, () => [peerStoreKey], gatherMs)],
-    // Half of the facts would pass for all of them after a restart.
+    // Incomplete facts would pass for complete ones after a restart.
     needs: [peerFacts],
     keys: () => [peerStoreKey],
     retry: { firstMs: 500, maxMs: 60_000 },
@@ -165,8 +165,8 @@ type LeftPeeringDeps = {
 }
 
 /**
- * Removes from nodes our annotations about their peers from the time when BGP was on: the password may be among them.
- * Another program's values under the same names are kept, because a predecessor may work here.
+ * Removes our annotations about peers from nodes after BGP was turned off, because they may contain the password.
+ * Another program's values under the same names are kept: a predecessor may work here.
  */
 function leftPeering({ client, cached, scheme, log }: LeftPeeringDeps): Reconciler {
   const isOwn = ownNames(scheme)
@@ -177,7 +177,7 @@ function leftPeering({ client, cached, scheme, log }: LeftPeeringDeps): Reconcil
       const node = cached.node(name)
       const before = node ? ownOf(node).length : 0
       if (!node || before === 0) return {}
-      // Without the uid, the apply would create a node that was just deleted.
+      // Without the uid, the apply would recreate a node that was just deleted.
       const { uid = '' } = node.metadata
       const nothing = { apiVersion: 'v1', kind: 'Node', metadata: { name, uid, annotations: {} } }
       const written = await client.apply<Node>(nodes, nothing, { fieldManager: peeringFieldManager, signal })
@@ -195,10 +195,10 @@ type ProjectPeeringDeps = {
   log: Log
 }
 
-/** The default of the settings: the operator may not have set it. */
+/** The default of the settings, which the operator may not have chosen. */
 const usualAsn = 65_000
 
-/** Enables BGP on the project. A project that has it keeps its own ASN and password. */
+/** Enables BGP on the project. A project with BGP keeps its own ASN and password. */
 export function projectPeering({ peering, wanted, log }: ProjectPeeringDeps): (signal: AbortSignal) => Promise<void> {
   let warned: string | undefined
   return async (signal) => {
@@ -214,7 +214,7 @@ export function projectPeering({ peering, wanted, log }: ProjectPeeringDeps): (s
   }
 }
 
-/** Names the settings that the project overrules, without any password. */
+/** Lists the settings that the project overrules, without any password. */
 export function overruled(wanted: ProjectPeering, found: ProjectPeering): string | undefined {
   const isDecided = wanted.asn !== undefined && found.asn !== undefined
   const isOtherAsn = isDecided && wanted.asn !== found.asn && wanted.asn !== usualAsn
@@ -228,20 +228,20 @@ export function overruled(wanted: ProjectPeering, found: ProjectPeering): string
 }
 
 type InitialPeeringDeps = {
-  /** Reconciles a node, and asks the cloud for its peers where none are known. */
+  /** Reconciles a node, and asks the provider for its peers if none are known. */
   reconciler: Reconciler
   facts: Pick<PeerFacts, 'get' | 'all' | 'markComplete'>
 }
 
 type InitialPeering = Reconciler & {
-  /** No facts were stored: they are complete when each of these nodes was reconciled. */
+  /** Notes that no facts were stored: they are complete once each of these nodes was reconciled. */
   begin(names: Key[]): void
 }
 
 /**
- * Reconciles nodes, and declares the facts complete once the cloud has answered for every node. Without stored facts, a
- * predecessor may have written what is announced now, and a missing answer must not withdraw it. A refusal counts as an
- * answer only if the cloud accepted the same request for another node.
+ * Reconciles nodes, and declares the facts complete once the provider has answered for every node. Without stored
+ * facts, a predecessor's announcements may still be active, and a missing answer must not withdraw them. A refusal
+ * counts as an answer only if the provider accepted the same request for another node.
  */
 export function initialPeering({ reconciler, facts }: InitialPeeringDeps): InitialPeering {
   let waiting: Set<Key> | undefined
@@ -276,7 +276,7 @@ export function initialPeering({ reconciler, facts }: InitialPeeringDeps): Initi
   }
 }
 
-/** Whether the cloud works and refused the request. */
+/** Whether the provider is available and refused the request. */
 function isRefusal(error: unknown): boolean {
   return error instanceof CloudError && error.fault !== 'unavailable' && error.fault !== 'rate-limit'
 }

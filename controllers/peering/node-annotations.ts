@@ -21,7 +21,7 @@ export function wantedAnnotations(fact: PeerFact | undefined, scheme: Annotation
   }
 }
 
-/** A predicate for the annotations that we write, or would write about other peers. */
+/** A predicate for the annotations that we write, or would write for other peers. */
 export function ownNames({ names, outdated }: AnnotationScheme): (name: string) => boolean {
   const patterns = [...Object.values(names), ...outdated].map((name) =>
     name
@@ -35,7 +35,7 @@ export function ownNames({ names, outdated }: AnnotationScheme): (name: string) 
 
 const placeholder = '{{n}}'
 
-/** An annotation for each peer. A name without `{{n}}` gets every different value, separated by commas. */
+/** An annotation for each peer. A name without `{{n}}` gets all distinct values, separated by commas. */
 function numbered(name: string | undefined, values: (string | undefined)[]): Annotations {
   if (name === undefined) return {}
   const known = values.flatMap((value, n) => (value === undefined ? [] : [{ n, value }]))

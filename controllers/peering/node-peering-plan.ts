@@ -21,7 +21,7 @@ export type PeeringSeen = {
   providerId: ProviderId
   isSelected: boolean
   fact: PeerFact | undefined
-  /** Whether it is time to ask the cloud again. */
+  /** Whether it is time to ask the provider again. */
   isDue: boolean
 }
 
@@ -31,12 +31,12 @@ export type PeeringStep =
   | { do: 'rename'; fact: PeerFact; hostname: string }
   /** Writes the `wanted` annotations and removes the `stale` ones. */
   | { do: 'annotate'; node: Node; wanted: Annotations; stale: string[] }
-  /** Asks the cloud for the peers of the machine. */
+  /** Asks the provider for the peers of the machine. */
   | { do: 'ask'; node: string; hostname: string; machine: string }
 
 export type PeeringPlan = (seen: PeeringSeen) => PeeringStep | undefined
 
-/** A plan for one node; undefined if nothing is left to do. Facts are written before the cloud is asked for newer ones. */
+/** Makes the plan for one node; undefined if nothing is left to do. Known facts are written before newer ones are read. */
 export function peeringPlan(scheme: AnnotationScheme): PeeringPlan {
   const isOwn = ownNames(scheme)
   const annotate = (node: Node, fact: PeerFact | undefined): PeeringStep | undefined => {
@@ -51,7 +51,7 @@ export function peeringPlan(scheme: AnnotationScheme): PeeringPlan {
     const takesPart = node !== undefined && isSelected && providerId.kind !== 'foreign'
     const isOther = providerId.kind === 'machine' && fact !== undefined && fact.machine !== providerId.id
     if (fact && (!takesPart || isOther)) return { do: 'forget' }
-    // Until we know its machine, the node may belong to another cloud.
+    // Until its machine is known, the node may belong to another provider.
     if (!node || providerId.kind !== 'machine') return undefined
     if (!takesPart) return annotate(node, undefined)
     const { name, labels } = node.metadata

@@ -19,14 +19,14 @@ export type NodePeeringDeps = {
   ids: ProviderIds
   selector: readonly LabelRequirement[]
   scheme: AnnotationScheme
-  /** Makes sure that BGP is enabled on the project. */
+  /** Ensures that BGP is enabled on the project. */
   project: RecentRead<void>
   /** The machines on which BGP is enabled. */
   enabled: RecentRead<Set<string>>
   peering: Pick<Peering, 'enableOn' | 'peers'>
   machines: Pick<MachineList, 'within'>
   facts: Pick<PeerFacts, 'get' | 'set' | 'remove'>
-  /** The longest time after which we ask the cloud again about a settled node. */
+  /** The maximum interval at which we ask the provider about a settled node. */
   refreshMs: number
   now: () => number
   log: Log
@@ -34,13 +34,13 @@ export type NodePeeringDeps = {
 
 type Step<Do> = Extract<PeeringStep, { do: Do }>
 
-/** When to ask the cloud about a node again, and how often in a row it knew no peers. */
+/** When to ask the provider about a node again, and how many consecutive answers had no peers. */
 type Schedule = { dueMs: number; emptyAnswers: number }
 
-/** Owns the annotations that we write on nodes. */
+/** The field manager of our annotations on nodes. */
 export const peeringFieldManager = 'eip-admission-peering'
 
-/** For a new node an answer may be this old at most: BGP may have been enabled a minute ago. */
+/** The maximum age of an answer for a new node: BGP may have been enabled only a minute ago. */
 const freshMs = 10_000
 const emptyAnswerPace = { firstMs: 2_000, maxMs: 60_000 }
 /** More steps than any node needs. */
@@ -88,7 +88,7 @@ export function nodePeering(deps: NodePeeringDeps): Reconciler {
   }
 }
 
-/** Reads the peers of a machine, then its private network. Each fact is set at once, so that none waits for the other. */
+/** Reads the peers of a machine, then its private network. Each fact is set at once, so that neither waits for the other. */
 async function ask(
   deps: NodePeeringDeps,
   { node, hostname, machine, last }: Step<'ask'> & { last: Schedule | undefined },
@@ -101,12 +101,12 @@ async function ask(
   await enableBgp(deps, { node, machine, withinMs: hadPeers ? refreshMs : freshMs }, signal)
   let peers = await peering.peers(machine, signal)
   if (hadPeers && peers.length === 0) {
-    // Another program may have disabled BGP since the machines were listed. Enabled again, the machine keeps its peers.
+    // Another program may have disabled BGP since the machines were listed. Once enabled again, the machine keeps its peers.
     await deps.project.within(freshMs, signal)
     await enableBgp(deps, { node, machine, withinMs: 0 }, signal)
     peers = await peering.peers(machine, signal)
   }
-  // Until the machine is read, the annotation of the node counts: we may only have lost our own fact.
+  // Until the machine is read, the node's annotation applies: perhaps only our own fact was lost.
   facts.set({ node, hostname, machine, peers, privateNetwork: known?.privateNetwork ?? annotatedNetwork(deps, node) })
   const find = async (ms: number) => (await machines.within(ms, signal)).find(({ id }) => id === machine)
   const found = (await find(refreshMs)) ?? (await find(freshMs))
@@ -134,14 +134,14 @@ async function enableBgp(
   log.info({ node, machine }, 'BGP enabled on the machine')
 }
 
-/** An apply removes the annotations that we applied before; stale ones of a predecessor are removed by name. */
+/** An apply removes the annotations that we applied before; a predecessor's stale ones are removed by name. */
 async function annotate(
   { client, log }: NodePeeringDeps,
   { node, wanted, stale }: Step<'annotate'>,
   signal: AbortSignal,
 ): Promise<Node> {
   const { name, uid = '' } = node.metadata
-  // Without the uid, the apply would create a node that was just deleted.
+  // Without the uid, the apply would recreate a node that was just deleted.
   const applied = { apiVersion: 'v1', kind: 'Node', metadata: { name, uid, annotations: wanted } }
   const written = await client.apply<Node>(nodes, applied, { fieldManager: peeringFieldManager, signal })
   const left = stale.filter((one) => written.metadata.annotations?.[one] !== undefined)

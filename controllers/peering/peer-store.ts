@@ -16,9 +16,9 @@ export type PeerStoreDeps = {
 
 /** Stores the facts for the next start. */
 export type PeerStore = Reconciler & {
-  /** Restores the facts that were stored; false if there are none that can be read. */
+  /** Restores the stored facts; false if there are none, or they cannot be read. */
   load(signal: AbortSignal): Promise<boolean>
-  /** Removes what was stored, passwords included. */
+  /** Removes everything stored, passwords included. */
   clear(signal: AbortSignal): Promise<Outcome>
 }
 
@@ -26,10 +26,10 @@ export type PeerStore = Reconciler & {
 export const peerStoreKey = 'all'
 
 const fieldManager = 'eip-admission-peers'
-/** Compressed, because a Secret holds a megabyte at most and the facts about a few thousand nodes exceed that. */
+/** Compressed: a Secret holds at most a megabyte, less than the facts about a few thousand nodes. */
 const entry = 'peers.json.gz'
 
-/** A store in the Secret `at`, because the facts contain passwords. */
+/** Makes a store in the Secret `at`. It is a Secret because the facts contain passwords. */
 export function peerStore({ client, facts, at, log }: PeerStoreDeps): PeerStore {
   let stored: string | undefined
   return {

@@ -4,7 +4,7 @@ import { watch } from '../loop/watch.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { Reconciler } from '../loop/reconciler.ts'
 
-/** The only key of the limit, as every node announces the same addresses. */
+/** The only key of the limit, because every node announces the same addresses. */
 export const prefixLimitKey = 'all'
 
 type Deps = Pick<Dependencies, 'caches' | 'want' | 'peerFacts' | 'vendor' | 'events' | 'log'>
@@ -12,7 +12,7 @@ type Deps = Pick<Dependencies, 'caches' | 'want' | 'peerFacts' | 'vendor' | 'eve
 /** A burst of Services is counted once. */
 const gatherMs = 1_000
 
-/** Warns of more addresses than the routers of the cloud accept from a node. */
+/** Warns if there are more addresses than the provider's routers accept from a node. */
 export function prefixLimitController(deps: Deps): ControllerDeclaration[] {
   const { peerFacts, vendor, caches } = deps
   const { services, records } = caches
@@ -33,7 +33,7 @@ export function prefixLimitController(deps: Deps): ControllerDeclaration[] {
   ]
 }
 
-/** Every node announces all addresses, so the warning is on each of them. */
+/** Every node announces all addresses, so each node gets the warning. */
 function warnNodes({ caches, events, peerFacts, log }: Deps, message: string): void {
   log.warn({ warning: message }, 'too many addresses')
   for (const { node: name } of peerFacts.all()) {
@@ -45,7 +45,7 @@ function warnNodes({ caches, events, peerFacts, log }: Deps, message: string): v
 type PrefixLimitDeps = {
   /** How many addresses every node announces. */
   countAnnounced: () => number
-  /** How many the routers of the cloud accept from a node. */
+  /** How many addresses the provider's routers accept from a node. */
   max: number
   warn: (message: string) => void
 }
