@@ -54,7 +54,7 @@ export const nodeSettings = {
     format: choice(['delete', 'report']),
     default: 'delete',
     sentence:
-      'What happens to a node that is not ready and has no machine any more: delete deletes it, report only reports it.',
+      'What happens to a node that is not ready and whose machine no longer exists: delete deletes it, report only reports it.',
   },
   nodeRemovalDelayMs: {
     title: 'node removal delay',

@@ -34,7 +34,7 @@ export const admission: FastifyPluginCallback<AdmissionOptions> = (app, options,
   app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, parsed) => {
     const excess = findExcess(body)
     if (excess === undefined) return parse(request, body, parsed)
-    parsed(Object.assign(new Error(`the body is no review: it ${excess}`), { statusCode: 400 }), undefined)
+    parsed(Object.assign(new Error(`the body is not a review: it ${excess}`), { statusCode: 400 }), undefined)
   })
   const isKnown = (segment: string) => options.pathSecrets().some((secret) => isSecret(segment, secret))
   app.addHook<Call>('onRequest', async ({ params }, reply) => {

@@ -95,8 +95,8 @@ export function poolWarnings(service: Service, old: Service | null, { requestAnn
     .filter((name) => annotations[name] && old?.metadata.annotations?.[name] !== annotations[name])
     .map(
       (name) =>
-        `annotation ${name}: ${quote(annotations[name] ?? '')} chooses a pool, and eip-admission makes one for the ` +
-        'address: the announcing software refuses the address, and the Service stays pending; remove the annotation',
+        `annotation ${name}: ${quote(annotations[name] ?? '')} chooses a pool, but eip-admission makes one for each ` +
+        'address: the announcing software would refuse the address, and the Service would stay pending; remove the annotation',
     )
 }
 

@@ -118,7 +118,7 @@ export function planBeside(leader: string, plan: ServicePlan, old: Service | nul
 
 /** The message for a person whose Service is left to the leading program. */
 export function besideWarning(leader: string): string {
-  return `${leader} leads this cluster, which is not eip-admission: no address is reserved here until eip-admission leads`
+  return `${leader} leads this cluster instead of eip-admission: no address is reserved until eip-admission leads`
 }
 
 function planOwn(

@@ -130,7 +130,7 @@ function addressChangeProblems({ service, old, now, before }: Update, policy: Po
   if (now.kind === 'foreign') {
     return [
       `${now.reason}, and ${shown} is reserved for it: ` +
-        'take the annotation away, or delete the Service and create it again with its own addresses',
+        'remove the annotation, or delete the Service and create it again with its own addresses',
     ]
   }
   if (now.kind === 'named' || before.kind === 'named') return sourceChangeProblems(shown, { now, before })
@@ -143,7 +143,7 @@ function addressChangeProblems({ service, old, now, before }: Update, policy: Po
 
 function exchangeProblem({ where, address }: OwnAddress, shown: string): string {
   return (
-    `${where}: ${quote(address)} cannot take the place of ${shown}, which is reserved for it: ` +
+    `${where}: ${quote(address)} cannot replace ${shown}, which is reserved for it: ` +
     `keep ${shown}, or delete the Service and create it again with your own address`
   )
 }
@@ -169,8 +169,8 @@ function addedRequestProblems({ service, old }: Update, { classes, requestAnnota
     .filter((name) => has(service, name) && !has(old, name))
     .map(
       (name) =>
-        `annotation ${name}: ${software} takes it for a change of a Service that has ${address} already, and announces ` +
-        'nothing until it is restarted: take the annotation away, spec.loadBalancerIP is request enough',
+        `annotation ${name}: ${software} would treat it as a change of a Service that already has ${address}, and announce ` +
+        'nothing until it is restarted: remove the annotation, spec.loadBalancerIP suffices',
     )
 }
 

@@ -30,7 +30,7 @@ export type ClaimResult =
   /** Another claim or a release works on the record: try again shortly. */
   | { kind: 'busy'; reason: string }
 
-export const busy: ClaimResult = { kind: 'busy', reason: 'its reservation is still under way' }
+export const busy: ClaimResult = { kind: 'busy', reason: 'its reservation is still in progress' }
 
 /** The claim for the first address that a Service wants. */
 export function claimSpecOf(wanted: Extract<Want, { kind: 'reserve' | 'named' }>): ClaimSpec {

@@ -37,7 +37,7 @@ export function grantedCheck(facts: GrantedFacts): LedgerDeps['grantedProblem'] 
   const recent = recentGrants(facts.monotonicMs)
   return async (record, { id, address: text = '' }, signal) => {
     const address = parseIpAddress(text)
-    if (!address) return `reservation ${id} is ${quote(text)}, which is no IP address`
+    if (!address) return `reservation ${id} is ${quote(text)}, which is not an IP address`
     const used = { address: address.text, reservationID: id }
     // Look up, then remember, with no await in between: the later of two grants sees the earlier one.
     const holder = holderOf(facts, recent, { record, used })

@@ -93,7 +93,7 @@ export const recordAnnotations: readonly Annotation[] = annotationsOn('ElasticIP
     writers: ['user'],
     values: 'the id of a cluster',
     default: 'a reservation whose marks name another cluster is refused',
-    sentence: 'Takes the reservation from the cluster that its marks name. That cluster does not delete it any more.',
+    sentence: 'Takes the reservation from the cluster that its marks name. That cluster no longer deletes it.',
   },
   {
     name: allowedBeforeMoveAnnotation,

@@ -15,7 +15,7 @@ export function unusableReason(
   if (namedCluster(scheme, marks) === 'other' && metadata.annotations?.[transferAnnotation] !== other) {
     return (
       `reservation ${id} is another cluster's by its marks (${marksText(marks)}); name one of this cluster's. ` +
-      `If that cluster shall lose it: \`kubectl annotate eip ${metadata.name} ${transferAnnotation}=${other}\``
+      `To take it from that cluster: \`kubectl annotate eip ${metadata.name} ${transferAnnotation}=${other}\``
     )
   }
   if (prefixLength === undefined) return undefined

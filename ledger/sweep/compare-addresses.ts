@@ -60,7 +60,7 @@ function reportProblem(deps: Deps, { record, problem }: { record: ElasticIP; pro
   const address = heldAddress(record)
   log.warn({ record: record.metadata.name, address: record.status?.address, problem }, 'an address may not work')
   const of = `${address} (reservation ${reservationIdOf(record)})`
-  const message = `${cloud.name} says of ${of}: ${problem}. The Service keeps it; ask ${cloud.name} why`
+  const message = `${cloud.name} reports for ${of}: ${problem}. The Service keeps it; ask ${cloud.name} why`
   if (address !== undefined) warnOwner(deps, record, { reason: 'AddressImpaired', message })
 }
 

@@ -149,7 +149,7 @@ function doubtOfReservation(
       if (claim !== undefined) return { isDecided: true, reason: `${claim}: ${advice}` }
       return {
         isDecided: true,
-        reason: `is no reservation of the project: ${advice} (one reserved a moment ago is known in seconds), or ${operatorAdvice}`,
+        reason: `is not reserved in this project: ${advice} (one reserved a moment ago is known in seconds), or ${operatorAdvice}`,
       }
   }
 }

@@ -279,7 +279,7 @@ function unknownAnnotations(annotations: Record<string, string>, names: Annotati
     .map((name) => {
       const near = closestWord(name, proposed, () => 6)
       const hint = near !== undefined ? `did you mean ${near}?` : all
-      return `annotation ${name} (value ${quote(annotations[name] ?? '')}) is not known, ${hint}`
+      return `annotation ${name} (value ${quote(annotations[name] ?? '')}) is unknown; ${hint}`
     })
 }
 

@@ -49,7 +49,7 @@ test('the cache keeps no annotation of a domain that we do not read', () => {
   assert.equal(kept, Object.keys(annotations).slice(0, 9))
 })
 
-test('the cache keeps what the announcing software of this cluster withdraws by', () => {
+test("the cache keeps the annotations by which this cluster's announcing software withdraws", () => {
   const withdrawal = { annotations: { 'software.test/hold': 'true' }, clearsStatus: false }
   const strip = keptService({ policy, announcer: { withdrawal } })
   const kept = strip(service({ annotations: { 'software.test/hold': 'true', 'foreign.test/hold': 'true' } }))
@@ -71,7 +71,7 @@ test('the cache keeps only the first of many mistakes', () => {
   assert.is(kept.metadata.annotations?.['bare'], '203.0.113.7')
 })
 
-test('a long value is still there, and is no address, name or location', () => {
+test('a long value is still present, and is not an address, name or location', () => {
   const strip = keptService({ policy, announcer })
   const padded = `203.0.113.7${' '.repeat(2_000)}`
   const { metadata, spec } = strip(service({ annotations: { bare: padded } }, { loadBalancerIP: padded }))

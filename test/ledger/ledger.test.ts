@@ -80,7 +80,7 @@ const claimOf = (key: string): Claim => ({
   wait: false,
 })
 
-test('while a request of another process may still reach the provider, nobody sends a second one', async () => {
+test("while another process's request may still reach the provider, no process sends a second one", async () => {
   const time = { ms: 1_000 }
   const clock = mock.method(performance, 'now', () => time.ms)
   try {
@@ -121,7 +121,7 @@ test('while a request of another process may still reach the provider, nobody se
   }
 })
 
-test('a copy that has stopped reserves nothing when its ConfigMap is deleted, also once that is made again', async () => {
+test('a stopped copy reserves nothing when its ConfigMap is deleted, or created again', async () => {
   const time = { ms: 1_000 }
   const clock = mock.method(performance, 'now', () => time.ms)
   try {
@@ -172,7 +172,7 @@ for (const [name, service, isKept] of cases)
     assert.is(cloud.calls.release, 0)
   })
 
-test('--max-addresses holds where the cache of the records lags behind', async () => {
+test('--max-addresses holds if the cache of the records is stale', async () => {
   const { cloud, ledger } = makeCluster()
   const lagging = await ledger('one', { maxAddresses: 2, cached: [] })
   const answers = []
@@ -185,7 +185,7 @@ test('--max-addresses holds where the cache of the records lags behind', async (
   assert.is(cloud.calls.reserve, 2)
 })
 
-test('--max-addresses costs no list where the cache of the records is current', async () => {
+test('--max-addresses costs no list if the cache of the records is current', async () => {
   const { cloud, ledger } = makeCluster()
   const lists: unknown[] = []
   const kube = {

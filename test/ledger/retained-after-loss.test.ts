@@ -116,7 +116,7 @@ for (const [what, annotations, options] of [
   })
 }
 
-test('a Service goes whose reservation cannot be adopted, and the marks keep that', async () => {
+test('a Service whose reservation cannot be adopted is deleted, and the marks retain the address', async () => {
   let isFirst = false
   const before = ({ verb, values: [resource] }: HeardCall) => {
     if (verb === 'create' && resource === elasticIPs && isFirst)
@@ -162,14 +162,14 @@ test('an address without a record is no longer ours to retain when the provider 
   assert.equal([harness.record(), harness.api.stored(services), harness.cloud.calls.reserve], [undefined, [], reserve])
 })
 
-test('a Service whose address is not to be retained goes without a look at the provider', async () => {
+test('a Service whose address is not retained is deleted without a look at the provider', async () => {
   const { harness, a } = await unrecorded({})
   const { reservations } = harness.cloud.calls
   await a.reconcile(key)
   assert.equal([harness.api.stored(services), harness.cloud.calls.reservations], [[], reservations])
 })
 
-test('a Service whose address is to be retained waits while another project is answering', async () => {
+test('a Service whose address must be retained waits while another project answers', async () => {
   const { harness, a } = await unrecorded({ [reclaimAnnotation]: 'Retain' })
   harness.setProject()
   const other = harness.alone('b', { account: { project: 'project-2', cloud: harness.cloud } })
@@ -183,7 +183,7 @@ test('a Service whose address is to be retained waits while another project is a
   assert.equal(found(harness), kept)
 })
 
-test('a reservation that an ElasticIP has by now keeps no Service from going', async () => {
+test('a reservation that an ElasticIP has by now does not block the deletion of a Service', async () => {
   const { harness, a } = await unrecorded({ [reclaimAnnotation]: 'Retain' })
   const moved = { ...makeRecord({ phase: 'Available', address: '203.0.113.1', reservationID: 'res-1' }) }
   const office = {
@@ -210,7 +210,7 @@ test('a claim that finds the address of a record keeps the policy that a person 
   assert.equal(policyOf(harness), ['203.0.113.1', 'Retain'])
 })
 
-test('so it does for a retained address that the next Service of the name claims', async () => {
+test('it also does for a retained address that the next Service of the name claims', async () => {
   const { harness, a } = await settled()
   await annotate(harness, { [reclaimAnnotation]: 'Retain' })
   await harness.api.client.remove(services, { namespace, name })
@@ -239,7 +239,7 @@ test('a record that cleanup left without our finalizer outlives its deletion whi
   assert.equal(policyOf(harness), ['203.0.113.1', 'Retain'])
 })
 
-test('and so does an ElasticIP that a Service has by name', async () => {
+test('so does an ElasticIP that a Service requested by name', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   const a = harness.alone('a')

@@ -56,7 +56,7 @@ for (const address of ['203.0.113.1', '203.0.113.99'])
     assert.equal(harness.record(), undefined)
   })
 
-test('a Service whose id is another address without marks by now gets another one', async () => {
+test('a Service whose id now belongs to an unmarked address gets another one', async () => {
   const { harness, leader } = await withAddress()
   harness.cloud.put(theirs('203.0.113.99'))
   await sweepTwice(leader)
@@ -104,7 +104,7 @@ async function reconcileBoth(process: Process): Promise<void> {
   for (let n = 0; n < 8; n += 1) for (const key of ['default/web', 'default/next']) await process.reconcile(key)
 }
 
-test('an address that is in the reservation of another Service of ours by now goes there, and both have one', async () => {
+test('an address that now belongs to the reservation of another Service goes there, and both have one', async () => {
   const { harness, leader } = await withDoubledAddress()
   await reconcileBoth(leader)
   assert.is(harness.record('default/next')?.status?.address, undefined)
@@ -195,7 +195,7 @@ test('an orphan whose id is given away after the list is not adopted for the Ser
   assert.equal([harness.record(), harness.cloud.reserved()], [undefined, [theirs('203.0.113.1')]])
 })
 
-test('the policy of a record does not reach the reservation of another Service that has got its id', async () => {
+test("the policy of a record does not apply to another Service's reservation that has its id now", async () => {
   const { harness, leader } = await withAddress()
   const record = harness.record() as ElasticIP
   harness.api.put(elasticIPs, { ...record, spec: { ...record.spec, reclaimPolicy: 'Retain' } })
@@ -206,7 +206,7 @@ test('the policy of a record does not reach the reservation of another Service t
   assert.is(harness.cloud.reserved()[0]?.marks['retained'], undefined)
 })
 
-test('a provisioned address whose id is another one by now is written off after two checks', async () => {
+test('a provisioned address whose id now belongs to another one is written off after two checks', async () => {
   const harness = makeHarness()
   const status = { phase: 'Available', address: '203.0.113.40', reservationID: 'res-1' } as const
   harness.api.put(elasticIPs, makeLot('office', { reservationID: 'res-1', reclaimPolicy: 'Retain' }, status))

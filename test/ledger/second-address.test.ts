@@ -74,7 +74,7 @@ for (const { name, change } of [
   })
 }
 
-test('a Service that gets an own address gives both back', async () => {
+test('a Service that gets an own address releases both', async () => {
   const { harness, process, stored, shown, change } = await stage()
   change((service) => naming('198.51.100.9')(unannotated(service)))
   await process.reconcile(six)
@@ -84,7 +84,7 @@ test('a Service that gets an own address gives both back', async () => {
   assert.equal([harness.cloud.released, harness.api.stored(elasticIPs)], [['res-2', 'res-1'], []])
 })
 
-test('so does one that is deleted without the annotation of its first address', async () => {
+test('so does a Service that is deleted without the annotation of its first address', async () => {
   const { harness, process, stored, change } = await stage()
   change(unannotated)
   await harness.api.client.remove(services, { namespace: 'default', name: 'web' })
@@ -92,7 +92,7 @@ test('so does one that is deleted without the annotation of its first address', 
   assert.equal([harness.cloud.released, harness.api.stored(elasticIPs), stored()], [['res-2', 'res-1'], [], undefined])
 })
 
-test('a Service of one family that lost the annotation keeps its first address alone', async () => {
+test('a Service of one family that lost the annotation keeps only its first address', async () => {
   const { harness, process, stored, shown, change } = await stage()
   change((service) => {
     const { metadata, spec, ...others } = unannotated(service)
@@ -162,14 +162,14 @@ for (const families of [required, preferred]) {
   })
 }
 
-test('a release that began before such a setting came ends as kept', async () => {
+test('a release that began before such a setting ends as kept', async () => {
   const { harness, process } = await stage(preferred)
   await process.deps.records.writeStatus(harness.record(six) as ElasticIP, { phase: 'Releasing' })
   assert.is(await harness.alone('b', oneAddress).release(six), 'kept')
   assert.equal([harness.record(six)?.status?.phase, harness.cloud.released], ['Bound', []])
 })
 
-test('there, a Service that wants one family gives its second address back', async () => {
+test('there, a Service that wants one family releases its second address', async () => {
   const { harness, shown, change } = await stage(preferred)
   const changed = harness.alone('b', oneAddress)
   change(({ spec, ...service }) => ({

@@ -37,7 +37,7 @@ const shown = (harness: Harness) => {
   return [service?.spec.loadBalancerIP, service?.status?.loadBalancer?.ingress?.[0]?.ip]
 }
 
-test('an address that was retained for a month is not released while its new Service is about to be stored', async () => {
+test('an address retained for a month is not released while its new Service is about to be stored', async () => {
   const { harness, a } = await retained()
   await a.claim({ reclaim: 'Retain' })
   await a.reconcile(key)
@@ -167,7 +167,7 @@ test('an address that is granted after its Service was deleted is released', asy
   assert.equal([harness.reservationsOf(), harness.record(), harness.api.stored(services)], [[], undefined, []])
 })
 
-test('a Service asks for a pending address soon at first, and at last once a minute', async () => {
+test('a Service asks for a pending address soon at first, and finally once a minute', async () => {
   const harness = makeHarness()
   const a = harness.alone('a')
   harness.setAdoptionMark()
@@ -230,7 +230,7 @@ for (const { name, error } of [
     assert.is(orders, 2)
   })
 
-test('a Service that got its pending address from a sweep, and lost it later, asks soon for another one', async () => {
+test('a Service that got its pending address from a sweep, and lost it later, soon asks for another one', async () => {
   const harness = makeHarness()
   const a = harness.alone('a')
   harness.setAdoptionMark()

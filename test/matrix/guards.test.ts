@@ -98,7 +98,7 @@ test('exchanging the address of a live Service is refused, and the provider is n
   stage.cloud.control.calls.clear()
   const exchanged = await kubectl(['patch', 'service', 'fixed', '-p', '{"spec":{"loadBalancerIP":"198.51.100.9"}}'])
   assert.is(exchanged.code, 1)
-  assert.match(exchanged.stderr, `"198.51.100.9" cannot take the place of ${spec.loadBalancerIP}`)
+  assert.match(exchanged.stderr, `"198.51.100.9" cannot replace ${spec.loadBalancerIP}`)
   assert.is((await stage.service('fixed'))?.spec.loadBalancerIP, spec.loadBalancerIP)
   assert.is(stage.calls(routes.reserve), 0)
 })

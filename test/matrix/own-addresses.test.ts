@@ -47,8 +47,8 @@ async function isRefused(address: string, reason: RegExp | string): Promise<void
 
 // A table of test/ledger/want has all that is refused; these reach the settings, the cluster and the cloud.
 const refused: [address: string, reason: RegExp][] = [
-  ['8.8.8.8', /is no reservation of the project: .*--own-address-ranges/],
-  ['2001:DB8::1', /spec\.loadBalancerIP: "2001:db8::1" is no reservation of the project/],
+  ['8.8.8.8', /is not reserved in this project: .*--own-address-ranges/],
+  ['2001:DB8::1', /spec\.loadBalancerIP: "2001:db8::1" is not reserved in this project/],
   [kubernetes, /is in a Service range of this cluster/],
   ['127.0.0.1', /is a loopback address/],
 ]
@@ -80,7 +80,7 @@ const missed: Missed[] = [
   {
     name: 'missed',
     address: '8.8.4.4',
-    reason: /SyncLoadBalancerFailed.*"8\.8\.4\.4" is no reservation of the project/,
+    reason: /SyncLoadBalancerFailed.*"8\.8\.4\.4" is not reserved in this project/,
   },
   { name: 'inside', address: '169.254.169.254', reason: /SyncLoadBalancerFailed.*is a link-local address/ },
 ]
@@ -211,10 +211,10 @@ test('a Service that admission missed does not show an address that it may not h
 
 test('an update that leaves the address is never refused, and one that changes it is checked', async () => {
   await stage.run('label', 'service', 'stays', '-n', 'tenant', 'team=web')
-  await hasWarning('stays', /is no reservation of the project/)
+  await hasWarning('stays', /is not reserved in this project/)
   assert.is(shownIn(await stage.service('stays', 'tenant')), '198.51.100.30', 'what it shows already stays')
   const change = ['patch', 'service', 'stays', '-n', 'tenant', '-p', '{"spec":{"loadBalancerIP":"8.8.8.8"}}']
-  assert.match((await stage.kubectl(change)).stderr, 'is no reservation of the project')
+  assert.match((await stage.kubectl(change)).stderr, 'is not reserved in this project')
 })
 
 test('a Service in deletion that a tenant keeps cannot request an address, and can go', async () => {
@@ -272,7 +272,7 @@ test('while the reservations of the project are unknown an own address is stored
   await showsNothing('early')
   faults.clear()
   await isShown('early', address)
-  await hasWarning('bogus', /is no reservation of the project/)
+  await hasWarning('bogus', /is not reserved in this project/)
   await showsNothing('bogus')
 })
 
@@ -299,7 +299,7 @@ test('a thief’s Service holds nothing up: the owner is deleted, and the thief 
   await stage.gone('robbed', 'owner')
   assert.not(stage.reserved().some((one) => one.address === address))
   await eventually('it is announced no more', async () => !(await hasPool()) || undefined)
-  await hasWarning('robber', /is no reservation of the project/)
+  await hasWarning('robber', /is not reserved in this project/)
   assert.not(await hasPool(), 'the thief does not inherit it')
   assert.is((await stage.service('robber', 'tenant'))?.metadata.annotations?.[shown], undefined)
 })

@@ -181,7 +181,7 @@ test('an unknown annotation is refused with the one that was meant', async () =>
     const output = await refusal('typo', { annotations: { [typo]: 'any' } })
     assert.is(
       output.trim(),
-      `Service default/typo: annotation ${typo} (value "any") is not known, did you mean ${meant}?`,
+      `Service default/typo: annotation ${typo} (value "any") is unknown; did you mean ${meant}?`,
     )
   }
 })

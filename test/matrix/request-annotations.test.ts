@@ -110,7 +110,7 @@ test('a Service that requests several addresses is left alone', async () => {
 
 test('a Service that requests an address which is nobody’s, among several, is refused', async () => {
   await startProduct()
-  const refused = `annotation ${annotationName}: "8.8.8.8" is no reservation of the project`
+  const refused = `annotation ${annotationName}: "8.8.8.8" is not reserved in this project`
   // Soon after a start, when what the project has is known.
   await eventually('it is refused', async (observe) => {
     const flags = ['create', '-f', '-', '--dry-run=server']
@@ -137,7 +137,7 @@ test('a Service with a reserved address cannot request another one from MetalLB,
     stage.kubectl(['annotate', '--overwrite', 'service', 'ours', `${annotationName}=${address}`])
   const { code, stderr } = await annotate(theirs)
   assert.is(code, 1)
-  assert.match(stderr, `annotation ${annotationName}: "${theirs}" cannot take the place of ${spec.loadBalancerIP}`)
+  assert.match(stderr, `annotation ${annotationName}: "${theirs}" cannot replace ${spec.loadBalancerIP}`)
   assert.is((await annotate(spec.loadBalancerIP ?? '')).code, 0)
   const after = await stage.service('ours')
   assert.equal(

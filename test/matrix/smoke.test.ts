@@ -86,7 +86,7 @@ test('a misspelt annotation is refused with the one that was meant', async () =>
     const typo = meant.slice(0, -1)
     const { code, stderr } = await create(loadBalancer('typo', { annotations: { [typo]: 'any' } }))
     assert.is(code, 1)
-    assert.match(stderr, `Service default/typo: annotation ${typo} (value "any") is not known, did you mean ${meant}?`)
+    assert.match(stderr, `Service default/typo: annotation ${typo} (value "any") is unknown; did you mean ${meant}?`)
   }
 })
 

@@ -30,7 +30,7 @@ test('an own address on a Service with a reserved address is refused, and nothin
   const patch = ['patch', 'service', 'brings', '-p', '{"spec":{"loadBalancerIP":"198.51.100.8"}}']
   const { code, stderr } = await stage.kubectl(patch)
   assert.is(code, 1)
-  assert.match(stderr, `"198.51.100.8" cannot take the place of ${spec.loadBalancerIP}, which is reserved for it`)
+  assert.match(stderr, `"198.51.100.8" cannot replace ${spec.loadBalancerIP}, which is reserved for it`)
   assert.is(await stage.settled('brings'), spec.loadBalancerIP)
 })
 

@@ -92,7 +92,7 @@ test('what a webhook does runs for the request of the review', async () => {
   assert.equal([...seen, currentRequestId()], ['u-1', undefined])
 })
 
-test('a webhook without a decision answers 500, and the answer does not hold the error', async () => {
+test('a webhook without a decision answers 500, and the answer does not contain the error', async () => {
   const app = await serverOf(() => {
     throw new Error('token abc refused')
   })
@@ -136,7 +136,7 @@ test('a body of nested brackets gets 400 with the reason, and is not parsed', as
   const app = await serverOf(() => allow())
   const sent = app.post('/secret/w').set('content-type', 'application/json').send('['.repeat(500_000))
   const { text } = await sent.expect(400)
-  assert.match(text, 'the body is no review: it nests more than 100 levels')
+  assert.match(text, 'the body is not a review: it nests more than 100 levels')
 })
 
 for (const { name, body, type = 'application/json', status } of malformed) {

@@ -78,7 +78,7 @@ test('new credentials of another user are noticed, and a failed question keeps t
   own.stop()
 })
 
-test('between two questions is the period', async () => {
+test('the period separates two questions', async () => {
   let asked = 0
   const client = {
     create: (_resource: unknown, question: object) => {

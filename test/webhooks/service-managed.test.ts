@@ -98,12 +98,12 @@ test('an update keeps the finalizer and the note of a request, whatever it sends
   }
 })
 
-test('nobody but us writes the note of a request', async () => {
+test('only we write the note of a request', async () => {
   const { after } = await mutate({ object: makeService({ annotations: { [request]: 'forged' } }) })
   assert.is(after.metadata.annotations?.[request], undefined)
 })
 
-test('a Service that leaves the type loses an address that an earlier setting gave', async () => {
+test('a Service that is no longer a LoadBalancer loses an address from an earlier setting', async () => {
   const shown = { annotations: { 'eip-admission.dev/address': '203.0.113.40' }, loadBalancerIP: '203.0.113.40' }
   const { after } = await mutate({ object: makeService({ ...shown, type: 'ClusterIP' }), old: makeService(shown) })
   assert.equal([after.spec.loadBalancerIP, after.metadata.annotations], [undefined, {}])
@@ -155,7 +155,7 @@ for (const { name, facts, spec, problem } of wrongs) {
   })
 }
 
-test('wishes that a managed balancer does not fulfil are warned about, when they are new', async () => {
+test('new requests that a managed balancer does not fulfil cause warnings', async () => {
   const object = makeService({
     loadBalancerIP: '198.51.100.7',
     annotations: { 'metal.equinix.com/eip-metro': 'sv', 'eip-admission.dev/reclaim-policy': 'Retain' },
@@ -179,7 +179,7 @@ test('a Service of another class, an excluded one and the mirror Service are not
   assert.is(kind(makeService()), 'managed')
 })
 
-test('an address of the ledger is not wanted any more', () => {
+test('an address of the ledger is no longer wanted', () => {
   const record = makeRecord({ phase: 'Bound', address: '203.0.113.40' })
   assert.is(isWanted(record, { kind: 'managed', location: 'da', warnings: [] }), false)
 })

@@ -55,7 +55,7 @@ for (const { name, service, change, patch } of cases) {
   test(name, () => assert.equal(servicePatch(service, change), patch))
 }
 
-test('a pool that a user newly chooses is warned of, where the announcing software heeds it', () => {
+test('a pool that a user newly chooses causes a warning if the announcing software uses it', () => {
   const choosing = (pool: string) => makeService({ annotations: { 'metallb.io/address-pool': pool } })
   const says = (service: Service, old: Service | null, chosen: LoadBalancer) => {
     const policy = makePolicy({ metro: 'da' })

@@ -122,13 +122,13 @@ test('a new Service gets its address, our finalizer and our address annotation',
   assert.equal(claims, ['default/web in da'])
 })
 
-test('where nobody knows whether a Service of the name exists, its address waits and nothing is claimed', async () => {
+test('if it is unknown whether a Service of the name exists, its address waits and nothing is claimed', async () => {
   const { after, claims, decision } = await mutate({}, { exists: () => undefined })
   assert.equal([claims, after.spec.loadBalancerIP, after.metadata.finalizers], [[], undefined, finalizers])
   assert.match(JSON.stringify(decision), 'the API server does not say whether a Service of this name exists')
 })
 
-test('where nobody knows whether a Service will have two families, its address waits until it is stored', async () => {
+test('if it is unknown whether a Service will have two families, its address waits until it is stored', async () => {
   const object = makeService({ ipFamilyPolicy: 'PreferDualStack' })
   const facts: Facts = { families: { primary: 'IPv4', isDual: undefined } }
   for (const dryRun of [false, true]) {
@@ -139,7 +139,7 @@ test('where nobody knows whether a Service will have two families, its address w
   assert.equal((await mutate({ object })).claims, ['default/web in da'])
 })
 
-test('a Service of the second family, or of the primary one that is IPv6, reserves nothing', async () => {
+test('a Service of the second family, or of a primary family that is IPv6, reserves nothing', async () => {
   for (const [facts, families] of [
     [{ ipFamilyPolicy: 'PreferDualStack' }, { primary: 'IPv4', isDual: true }],
     [{}, { primary: 'IPv6', isDual: false }],
@@ -165,7 +165,7 @@ test('a long generateName is cut to 63 characters, as by the API server', async 
   assert.is(after.metadata.name.length, 63)
 })
 
-test('a claim says whether the Service shows an address that the provider may have already', async () => {
+test('a claim says whether the Service shows an address that the provider may already have', async () => {
   const known = makeService({ annotations: { 'eip-admission.dev/address': address } })
   assert.equal((await mutate({})).shown, [false])
   assert.equal((await mutate({ object: known })).shown, [true])
@@ -223,10 +223,7 @@ test('a Service with our address cannot request another one by annotation, and l
   const requesting = (own: string) =>
     makeService({ ...shown, annotations: { ...shown.annotations, [requestAnnotation]: own } })
   const refused = await validate({ object: requesting('192.0.2.1'), oldObject: makeService(shown) })
-  assert.match(
-    'reason' in refused ? refused.reason : '',
-    `annotation ${requestAnnotation}: "192.0.2.1" cannot take the place of`,
-  )
+  assert.match('reason' in refused ? refused.reason : '', `annotation ${requestAnnotation}: "192.0.2.1" cannot replace`)
   const { after } = await mutate({ object: requesting(address), oldObject: makeService(shown) })
   assert.equal(after, makeService(shown))
 })
@@ -315,7 +312,7 @@ test('several mistakes make one message', async () => {
   assert.is(
     decision.verdict === 'deny' && decision.reason,
     'Service default/web: 2 mistakes:\n' +
-      '  - annotation metal.equinix.com/eip-metr (value "da") is not known, did you mean metal.equinix.com/eip-metro?\n' +
+      '  - annotation metal.equinix.com/eip-metr (value "da") is unknown; did you mean metal.equinix.com/eip-metro?\n' +
       '  - annotation metal.equinix.com/eip-metro: "xx" is not a known metro; known: da (Dallas), sv (Silicon Valley)',
   )
 })
@@ -410,7 +407,7 @@ test('a Service with an address cannot change its location', async () => {
 test('a Service with our address cannot exchange it for its own', async () => {
   const object = makeService({ finalizers, loadBalancerIP: '192.0.2.1' })
   const decision = await validate({ object, oldObject: makeService(shown) })
-  assert.match(decision.verdict === 'deny' ? decision.reason : '', '"192.0.2.1" cannot take the place of 203.0.113.40')
+  assert.match(decision.verdict === 'deny' ? decision.reason : '', '"192.0.2.1" cannot replace 203.0.113.40')
 })
 
 const kubeVipAnnotation = 'kube-vip.io/loadbalancerIPs'
@@ -457,9 +454,9 @@ for (const [what, oldObject, object, isDenied] of requests)
     if (isDenied)
       assert.is(
         decision.verdict === 'deny' && decision.reason,
-        `Service default/web: annotation ${kubeVipAnnotation}: kube-vip takes it for a change of a Service that has ` +
-          `${oldObject.spec.loadBalancerIP} already, and announces nothing until it is restarted: ` +
-          'take the annotation away, spec.loadBalancerIP is request enough',
+        `Service default/web: annotation ${kubeVipAnnotation}: kube-vip would treat it as a change of a Service that already has ` +
+          `${oldObject.spec.loadBalancerIP}, and announce nothing until it is restarted: ` +
+          'remove the annotation, spec.loadBalancerIP suffices',
       )
   })
 
@@ -518,7 +515,7 @@ for (const { what, object, oldObject = guarded, policy = {}, reason } of losses)
     assert.is(decision.verdict === 'deny' ? decision.reason : undefined, reason && text)
   })
 
-test('a Service that may share an address by a key alone is denied, and one that shows an address is not', async () => {
+test('a Service that requests to share an address only by a key is denied, unless it shows an address', async () => {
   const sharingKey = 'metallb.io/allow-shared-ip'
   const base = makePolicy({ metro: 'da' })
   const policy = { ...base, requestAnnotations: { ...base.requestAnnotations, sharingKey } }
@@ -632,7 +629,7 @@ test('a Service with our address that is as wrong as before cannot exchange it f
     makeService({ ...shown, annotations: { ...wrong, 'eip-admission.dev/address': taken }, loadBalancerIP: taken }),
   ]) {
     const decision = await validate({ object, oldObject: storedWrong })
-    assert.match(JSON.stringify(decision), `\\"${taken}\\" cannot take the place of ${address}`)
+    assert.match(JSON.stringify(decision), `\\"${taken}\\" cannot replace ${address}`)
   }
   assert.is((await validate({ object: storedWrong, oldObject: storedWrong })).verdict, 'allow')
 })
@@ -700,7 +697,7 @@ test('an address in an annotation is checked also beside an own address in the s
   }
 })
 
-test('an address that is requested of another program is checked as that program’s', async () => {
+test('an address that is requested from another program is checked as that program’s', async () => {
   const policy: Policy = { ...makePolicy({ metro: 'da' }), managedAnnotation: 'example.com/managed' }
   const annotations = { 'example.com/managed': 'false' }
   const handed = makeService({ annotations, loadBalancerIP: taken })

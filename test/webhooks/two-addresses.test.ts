@@ -167,7 +167,7 @@ for (const { second, policy, verdict, text } of seconds)
     assert.match(decided.text, text)
   })
 
-test('what the API server fails to do for the second comes later, and our mistake is not hidden', async () => {
+test('the second address comes later if the API server fails, but our own mistake is not hidden', async () => {
   const { verdict, text } = await review(makeService(prefers), { second: unreachable })
   assert.equal(
     [verdict, text],
@@ -181,14 +181,14 @@ test('a Service that requires two is left to the API server of a cluster with on
   assert.equal((await review(makeService(required), { families: { primary: 'IPv4', isDual: false } })).claimed, [])
 })
 
-test('a Service that prefers two gets one where the cluster has one, or nobody knows', async () => {
+test('a Service that prefers two gets one if the cluster has one, or that is unknown', async () => {
   for (const isDual of [false, undefined])
     assert.equal((await review(makeService(prefers), { families: { primary: 'IPv4', isDual } })).claimed, [
       'default/web ipv4',
     ])
 })
 
-test('a protected Service does not give one of two addresses up', async () => {
+test('a protected Service does not give up one of its two addresses', async () => {
   const annotations = { 'eip-admission.dev/protect': 'true', 'eip-admission.dev/address': address }
   const oldObject = makeService({ ...required, ipFamilies: ['IPv4', 'IPv6'], annotations, loadBalancerIP: address })
   const spec = { ...oldObject.spec, ipFamilyPolicy: 'SingleStack', ipFamilies: ['IPv4'] } satisfies Service['spec']

@@ -15,7 +15,7 @@ const configuration = (...webhooks: object[]) =>
     webhooks: webhooks.map((clientConfig) => ({ clientConfig })),
   }) as unknown as WebhookConfiguration
 
-test('the patch changes the first segment of paths and URLs, and only where it is another one', () => {
+test('the patch changes the first segment of paths and URLs, only if it differs', () => {
   const service = (path: string) => ({ service: { namespace: 'n', name: 's', path } })
   const stored = configuration(service('/a/w'), service('/b/w'), { url: 'https://[::1]:9443/a/w/x?timeout=1s' })
   assert.equal(segmentPatch(stored, 'b'), [
@@ -69,7 +69,7 @@ function following() {
   return { clock, log, path, set, world }
 }
 
-test('a path that a person changes is known as soon as it is asked for; the previous one is accepted for a minute', async () => {
+test('a path that a person changes is known as soon as it is used; the previous one is accepted for a minute', async () => {
   const { clock, path, set } = following()
   set('b')
   assert.equal(path.accepted(), ['a'])
@@ -80,7 +80,7 @@ test('a path that a person changes is known as soon as it is asked for; the prev
   assert.equal(path.accepted(), ['b'])
 })
 
-test('however many guess, the Secret is read once in a second, also while it cannot be', async () => {
+test('however many callers guess, the Secret is read at most once per second, even while it is unreadable', async () => {
   const { clock, log, path, world } = following()
   const guess = () => Promise.all(Array.from({ length: 50 }, () => path.readAgain()))
   await guess()
@@ -93,7 +93,7 @@ test('however many guess, the Secret is read once in a second, also while it can
   assert.equal([world.reads, log.lines.length, path.accepted()], [2, 1, ['a']])
 })
 
-test('the Secret is read each ten seconds, and not once more, also while it cannot be', async () => {
+test('the Secret is read every ten seconds and no more often, even while it is unreadable', async () => {
   const { clock, path, world } = following()
   const over = new AbortController()
   path.start(over.signal)

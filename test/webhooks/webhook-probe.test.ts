@@ -10,7 +10,7 @@ import { silentLog } from '../fakes/log.ts'
 import { fakeClock } from '../kube/fake-clock.ts'
 import { eventually } from '../whole/eventually.ts'
 
-test('between two probes is the interval, also when it is longer than a timer of Node can be', async () => {
+test('the interval separates two probes, even if it is longer than a Node timer can be', async () => {
   const over = new AbortController()
   let reads = 0
   // Webhooks that were missed once are probed again after 15 s. These cannot be probed.
@@ -30,7 +30,7 @@ test('between two probes is the interval, also when it is longer than a timer of
   assert.is(reads, 2, 'the two configurations, once')
 })
 
-test('webhooks that are missed twice are an Event, and another one when they are reached again', async () => {
+test('webhooks that are missed twice cause an Event, and another one when they are reached again', async () => {
   const over = new AbortController()
   const reasons: string[] = []
   const dryRuns: unknown[] = []
@@ -82,7 +82,7 @@ test('webhooks that are missed once are probed again after 15 seconds, whatever 
   over.abort()
 })
 
-test('a refusal of the dry run is an answer of the API server, and any other failure is none', async () => {
+test('a refusal of the dry run is an answer of the API server, but any other failure is not', async () => {
   const webhooks = webhookIdentities.map(({ name }) => ({ name, clientConfig: { url: 'https://192.0.2.10' } }))
   const outcome = (failure: Error) =>
     probeOnce(

@@ -93,7 +93,7 @@ test('a transfer leaves no name of the warm record in that of the Service', asyn
   assert.is(source(harness, 'warm-da-1'), undefined)
 })
 
-test('a reservation that has got the id of a claimed warm address is not marked', async () => {
+test('a reservation that now has the id of a claimed warm address is not marked', async () => {
   const { harness, process } = await warmHarness(1)
   await process.claim()
   const theirs = makeReservation({ id: 'res-1', address: '203.0.113.99', marks: {} })
@@ -533,7 +533,7 @@ for (const { name, answer } of falseAbsences) {
   })
 }
 
-test('a leader that begins again does not count what its previous term missed', async () => {
+test('a new term of a leader does not count what its previous term missed', async () => {
   const { harness, process } = await officeHarness()
   await harness.cloud.cloud.release(own, neverAborted)
   let nowMs = 0
@@ -547,7 +547,7 @@ test('a leader that begins again does not count what its previous term missed', 
   assert.is(source(harness, 'office')?.status?.reservationID, undefined)
 })
 
-test('a provisioned address is read once in its interval, and at once where a leader begins again', async () => {
+test('a provisioned address is read once in its interval, and at once in a new term of a leader', async () => {
   const { harness, process } = await officeHarness()
   let nowMs = 0
   const checks = provisionedCheck(process.deps, { everyMs: 300_000, monotonicMs: () => nowMs })

@@ -215,7 +215,7 @@ test('the address of a deleted Service stays reserved while a Service of another
   assert.equal(harness.reservationsOf(), [])
 })
 
-test('of two records of one reservation the one that is released leaves it to the other', async () => {
+test('when two records have one reservation, the released one leaves it to the other', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   const process = harness.alone('a')

@@ -89,7 +89,7 @@ test('the wait ends, and after the next refusal it is longer', () => {
   assert.ok(waits.leftMs(claimOf()) >= 500)
 })
 
-test('a request that changes again and again while the provider does not answer is soon no order any more', () => {
+test('a request that keeps changing while the provider does not answer soon leads to no more orders', () => {
   const { waits, clock } = memory()
   let orders = 0
   for (let n = 0; n < 50; n += 1) {
@@ -104,7 +104,7 @@ test('a request that changes again and again while the provider does not answer 
   assert.is(waits.leftMs(claimOf()), 0)
 })
 
-test('an address that stays pending is asked for ever more rarely', () => {
+test('an address that stays pending is asked for less and less often', () => {
   const { waits, clock } = memory()
   const waitAt = (ms: number) => {
     clock.ms = ms
@@ -137,7 +137,7 @@ test('a review says when the provider is asked again, and asks what needs no clo
   assert.is(standing?.kind === 'pending' && standing.reason, 'later; it is asked again after 2026-01-31T09:01:00.000Z')
 })
 
-test('what is forgotten after twenty minutes begins again', () => {
+test('a wait that was forgotten after twenty minutes starts over', () => {
   const { waits, clock } = memory()
   for (let refusals = 0; refusals < 9; refusals++) waits.note(claimOf(), refused)
   clock.ms = 20 * 60 * seconds

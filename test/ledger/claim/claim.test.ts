@@ -62,7 +62,7 @@ test('a claim reads the halt and the adoption mark at the same time, and their C
   assert.is(reads, 1)
 })
 
-test('a claim need not read what the process read ahead of it', async () => {
+test('a claim need not read what the process prefetched', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   let reads = 0
@@ -76,7 +76,7 @@ test('a claim need not read what the process read ahead of it', async () => {
   assert.is(reads, 1)
 })
 
-test('a read ahead that fails says nothing, and the claim reads again', async () => {
+test('a failed prefetch proves nothing, and the claim reads again', async () => {
   const failing = () => Promise.reject(new Error('no API server'))
   const process = claims({ haltReason: failing, isAdopted: failing } as unknown as ClaimDeps)
   await process.readAhead(neverAborted)

@@ -101,7 +101,7 @@ test('an ElasticIP of the other family is refused by name', async () => {
   assert.is(verdict(await process.claim({ elasticIP: 'office', ...six })), address)
 })
 
-test('a warm IPv4 address is not for a Service of IPv6', async () => {
+test('an IPv6 Service does not get a warm IPv4 address', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   const process = harness.alone('a', { warmPool: 1 })
@@ -134,7 +134,7 @@ test('a warm address that the second record of a Service is about to hold is no 
   assert.is(verdict(await pool.claim({ key })), '203.0.113.1')
 })
 
-test('an address of another family than the ordered one is kept, and is no Service’s', async () => {
+test('an address of another family than ordered is kept, and no Service gets it', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   harness.cloud.fates = ['requested']
@@ -148,7 +148,7 @@ test('an address of another family than the ordered one is kept, and is no Servi
   assert.equal([harness.record()?.status?.address, harness.cloud.released], [undefined, []])
 })
 
-test('an address of another family that an earlier record had ordered is left, and the record orders its own', async () => {
+test('an address of another family that an earlier record ordered is left alone, and the record orders its own', async () => {
   const harness = makeHarness()
   harness.cloud.fates = ['requested']
   const process = harness.alone('a')
@@ -163,7 +163,7 @@ test('an address of another family that an earlier record had ordered is left, a
   assert.equal([harness.reservationsOf(), harness.cloud.released], [['res-1', 'res-2'], []])
 })
 
-test('a definition of ElasticIP that drops the family leads to no order', async () => {
+test('a CRD that drops the family leads to no order', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   const process = harness.alone('a')

@@ -51,7 +51,7 @@ const wanted = (service: Service) => want(service, usualPolicy, undefined)
 
 const cases: [name: string, granted: string, facts: Facts, problem: string | undefined][] = [
   ['an ordinary address', address, {}, undefined],
-  ['no address', 'soon', {}, 'reservation res-9 is "soon", which is no IP address'],
+  ['no address', 'soon', {}, 'reservation res-9 is "soon", which is not an IP address'],
   ['a loopback address', '127.0.0.1', {}, 'reservation res-9 is 127.0.0.1, which is a loopback address'],
   ['the address of metadata services', '169.254.169.254', {}, 'which is a link-local address'],
   ['the broadcast address', '255.255.255.255', {}, 'which is the broadcast address'],

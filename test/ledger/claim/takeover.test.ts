@@ -275,7 +275,7 @@ test('a claim with another location and reclaim policy takes an unanswered recor
   assert.equal([harness.record()?.spec.location, harness.record()?.spec.reclaimPolicy], ['sv', 'Retain'])
 })
 
-test('a default is no reclaim policy that a Service requests: the unanswered record keeps its own', async () => {
+test('the default is not a reclaim policy that a Service requests: the unanswered record keeps its own', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   harness.cloud.fates.push('unavailable')

@@ -61,13 +61,13 @@ for (const { name, record: wanted = record('d'), limit = 1, act } of passing) {
   })
 }
 
-test('the address that a Service takes from the warm pool counts, for the pool orders another', () => {
+test('an address taken from the warm pool counts, because the pool orders another', () => {
   const counted = turnover({ limit: 1, now: () => new Date(start) })
   for (const uid of ['a', 'b', 'c']) counted.countOrder(record(uid, { source: { name: 'warm-1', type: 'WarmPool' } }))
   assert.is(counted.reason(record('d')), message)
 })
 
-test('neither a provisioned address counts, nor one that no Service has claimed', () => {
+test('a provisioned address does not count, nor does one that no Service has claimed', () => {
   const { claimRef: _none, ...spec } = record('x').spec
   const others = ['a', 'b', 'c'].flatMap((uid) => [
     record(uid, { source: { name: 'mine', type: 'Provisioned' } }),
@@ -128,7 +128,7 @@ function afterRefusals(count = 30) {
   return { counted, clock }
 }
 
-test('after thirty orders in vain within five minutes a namespace waits, with or without a limit', () => {
+test('after thirty refused orders within five minutes a namespace waits, with or without a limit', () => {
   const { counted, clock } = afterRefusals()
   const reason =
     'the provider refused 30 orders of namespace shop within five minutes; ' +

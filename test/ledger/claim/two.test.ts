@@ -35,7 +35,7 @@ function stage(options: ProcessOptions = {}) {
   }
 }
 
-test('both are claimed, by a record each', async () => {
+test('both are claimed, each with its own record', async () => {
   const { harness, claimBoth, names } = stage()
   assert.equal(await claimBoth(), ['203.0.113.1', '2001:db8::2'])
   assert.equal(names(), ['default.web', 'default.web.ipv6'])
@@ -63,7 +63,7 @@ for (const { limits: some, is } of limits) {
   })
 }
 
-test('when the first is refused, nobody waits for the second, and none is bought', async () => {
+test('when the first is refused, no caller waits for the second, and none is bought', async () => {
   const { harness, claimBoth, names } = stage({ limits: { cluster: 0, namespace: undefined } })
   assert.equal(await claimBoth(), ['refused', 'busy'])
   assert.equal([names(), harness.cloud.bought], [[], []])
@@ -85,7 +85,7 @@ for (const { fate, is } of fates) {
   })
 }
 
-test('an answer that is lost buys no second address twice', async () => {
+test('a lost answer does not buy a second address twice', async () => {
   const { harness, claimBoth, process } = stage()
   harness.cloud.fates = ['reserved', 'lost']
   assert.equal(await claimBoth(), ['203.0.113.1', '2001:db8::2'])

@@ -30,7 +30,7 @@ test('a claim beyond the maximum of unbound addresses is pending', async () => {
   assert.equal(await claim(wanted, signal), { kind: 'pending', reason })
 })
 
-test('when the time of the review ends while the quotas are read, no claim begins', async () => {
+test('if the review times out while the quotas are read, no claim begins', async () => {
   const review = new AbortController()
   const quotas = () => {
     review.abort()
@@ -47,7 +47,7 @@ test('a namespace at a quarter of the maximum is limited, and no other is', asyn
   assert.is(await claim(claimOf('other/web'), signal), held)
 })
 
-test('the address that a Service has from an earlier try does not count against itself', async () => {
+test('the address that a Service got from an earlier try does not count against it', async () => {
   const claim = limited({ unbound: () => ['default/web'], max: 1 })
   assert.is(await claim(wanted, signal), held)
   assert.is((await claim(claimOf('default/other'), signal)).kind, 'pending')
@@ -80,7 +80,7 @@ const quota: ResourceQuota = {
   status: { hard: { services: '3' }, used: { services: '1' } },
 }
 
-test('of claims at the same time as many pass as the quota of their namespace has left', async () => {
+test("as many simultaneous claims pass as their namespace's quota permits", async () => {
   let claims = 0
   const claim = limited({
     claim: () => {

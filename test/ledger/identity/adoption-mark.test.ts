@@ -21,7 +21,7 @@ function makeMark() {
   return { mark, writes, hooks, stored: () => api.stored(configMaps)[0]?.data }
 }
 
-test('to remove the mark is one write, and none where it is not set', async () => {
+test('removing the mark is one write, and none if it is not set', async () => {
   const { mark, writes, stored } = makeMark()
   await mark.clear(signal)
   assert.equal(writes, [])

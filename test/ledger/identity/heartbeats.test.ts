@@ -103,7 +103,7 @@ test('a cluster whose ConfigMap is deleted or restored from a backup knows the h
   }
 })
 
-test('a copy stops when it sees the heartbeat of the original, for as long as that lives; the original continues', async () => {
+test('a copy that sees the heartbeat of a live original stops while that lives; the original continues', async () => {
   const { check, copy, copyHeartbeats, originalHeartbeats, original } = await restoreCopy()
   for (let n = 0; n < 6; n += 1) {
     assert.is(await check(copyHeartbeats), 'nothing')
@@ -174,7 +174,7 @@ for (const [name, change] of [
   })
 }
 
-test('a map that is made again has the halt, and what a person writes on it counts', async () => {
+test('a recreated map has the halt, and a confirmation on it takes effect', async () => {
   const { check, copy, copyHeartbeats } = await restoreCopy()
   await check(copyHeartbeats)
   const { map } = copy.makeMap()
@@ -249,7 +249,7 @@ test('no cluster takes over while the provider refuses its heartbeat: perhaps th
   assert.equal(results, ['nothing', 'nothing', 'nothing', 'all'])
 })
 
-test('what a person confirms needs no heartbeat', async () => {
+test('a confirmation by a person needs no heartbeat', async () => {
   const { check, cloud, copy, copyHeartbeats } = await restoreCopy()
   await check(copyHeartbeats)
   cloud.refusesMark = 'auth'
@@ -257,7 +257,7 @@ test('what a person confirms needs no heartbeat', async () => {
   assert.is(await check(copyHeartbeats), 'all')
 })
 
-test('a cluster that is put back to an older backup continues at once where its kubelets serve it', async () => {
+test('a cluster restored from an older backup continues at once if its kubelets serve it', async () => {
   const { check, cluster, backup } = await writtenBy('machine-1')
   const restored = cluster(backup, kubelets('machine-1'))
   assert.is(await check(restored.makeHeartbeats()), 'all')
@@ -265,7 +265,7 @@ test('a cluster that is put back to an older backup continues at once where its 
   assert.is(restored.reason(), undefined)
 })
 
-test('a copy that has other machines stops, and the original continues', async () => {
+test('a copy with other machines stops, and the original continues', async () => {
   const { check, cluster, backup, originalHeartbeats } = await writtenBy('machine-1')
   const copyHeartbeats = cluster(backup, kubelets('machine-2')).makeHeartbeats()
   assert.is(await check(copyHeartbeats), 'nothing')
@@ -273,7 +273,7 @@ test('a copy that has other machines stops, and the original continues', async (
   assert.is(await check(copyHeartbeats), 'nothing')
 })
 
-test('time in which the provider could not be read does not say that the other cluster no longer exists', async () => {
+test('an outage of the provider does not prove that the other cluster no longer exists', async () => {
   const { check, copyHeartbeats, time } = await restoreCopy()
   assert.is(await check(copyHeartbeats), 'nothing')
   time.ms += 4 * intervalMs
@@ -306,7 +306,7 @@ test('a new leader of the same cluster observes, then continues, and so it does 
   assert.equal([await check(next), await check(next), await check(next)], ['no-release', 'no-release', 'all'])
 })
 
-test('a copy that had to wait waits no longer once a person has confirmed it', async () => {
+test('a waiting copy stops waiting once a person has confirmed it', async () => {
   const { cloud, cluster, check, original, originalHeartbeats } = await restoreCopy()
   const look = (heartbeats: Heartbeats) => heartbeats.check(cloud.reserved(), neverAborted)
   const copy = cluster(original.stored())
@@ -346,7 +346,7 @@ for (const [name, silentMs, states] of [
   })
 }
 
-test('a leader of a copy that waits is followed by one that waits, until one has come to an end with it', async () => {
+test('after a waiting leader of a copy the next leader waits too, until one completes its wait', async () => {
   const drill = await restoreCopy()
   const copy = drill.cluster(drill.original.stored())
   await drill.check(copy.makeHeartbeats({ silentMs: 2 * minute }))
@@ -361,14 +361,14 @@ test('a leader of a copy that waits is followed by one that waits, until one has
   assert.is(next.state().kind, 'ours')
 })
 
-test('a leader of a copy that ends before it could read the cloud leaves word that releases wait', async () => {
+test('a leader of a copy that ends before it could read the provider records that releases wait', async () => {
   const drill = await restoreCopy()
   const copy = drill.cluster(drill.original.stored())
   await copy.makeHeartbeats({ silentMs: 2 * minute }).begin(neverAborted)
   assert.equal(await statesOf(copy.makeHeartbeats({ silentMs: 1_000 }), drill), ['waiting', 'waiting'])
 })
 
-test('the next term of a process follows the silence before its first one, until it has written a heartbeat', async () => {
+test("the silence before a process's first term counts in its next ones, until it has written a heartbeat", async () => {
   const drill = await restoreCopy()
   const heartbeats = drill.cluster(drill.original.stored()).makeHeartbeats({ silentMs: undefined })
   heartbeats.reset(0)

@@ -70,7 +70,7 @@ test('the same machine is named as long as it is ready, another one after that',
   assert.ok(after !== undefined && after !== before)
 })
 
-test('a machine that starts again is another one', async () => {
+test('a machine that reboots counts as another one', async () => {
   assert.is.not(
     await named({ a: { bootID: 'boot-1', ...renews } }),
     await named({ a: { bootID: 'boot-2', ...renews } }),
@@ -108,7 +108,7 @@ test('a kubelet that joins a copy under an old name proves nothing before the No
   assert.is(await answer, false)
 })
 
-test('a lease that cannot be read proves nothing and fails nothing', async () => {
+test('an unreadable lease proves nothing, and is no error', async () => {
   const kubelets = { a: { bootID: 'boot-1', ...renews } }
   const machine = await named(kubelets)
   const cluster = makeCluster(kubelets)

@@ -75,7 +75,7 @@ test('every address of the Service ranges is the cluster’s, not only that of t
   for (const address of ['10.97.0.1', '203.0.113.40', 'fd00:97::a']) assert.is(what(address), undefined, address)
 })
 
-test('where the API server tells no Service ranges, its own address is the cluster’s', async () => {
+test('if the API server publishes no Service ranges, its own address is the cluster’s', async () => {
   const { what, refresh } = cluster({ clusterIP: '172.20.0.1' })
   await refresh()
   assert.is(what('172.20.0.1'), 'in a Service range')
@@ -127,7 +127,7 @@ test('a Node claims its addresses, and is no network of the cluster', () => {
   assert.is(cluster({ nodes: [makeNode('one', { podCIDR: '10.244.1.0/24' })] }).what('10.244.1.7'), undefined)
 })
 
-test('a claim ends with its Node, and every change of one is told', () => {
+test('a claim ends with its Node, and every change of one is reported', () => {
   const { claim, observe, forget, changes } = cluster({ nodes: [makeNode('one', { podCIDR: '10.244.1.0/24' })] })
   assert.is(claim('10.244.2.7'), undefined)
   observe(makeNode('two', { podCIDR: '10.244.2.0/24' }))

@@ -8,7 +8,7 @@ import { fakeClock } from '../../kube/fake-clock.ts'
 const hourMs = 3_600_000
 const place = (code: string): Location => ({ code, name: code, kind: 'metro' })
 
-test('a change is told where the list or the settings changed, and not at each read', async () => {
+test('a change is reported if the list or the settings changed, and not at each read', async () => {
   let list = [place('da')]
   let tellOfSettings = () => {}
   const clock = fakeClock()

@@ -47,7 +47,7 @@ const cases: { name: string; before: ElasticIPStatus; change: Parameters<typeof 
 for (const { name, before, change, after } of cases)
   test(name, () => assert.equal(nextHistory(before, change, writer), after))
 
-test('it keeps as many steps as the definition allows, and short ones', () => {
+test('it keeps as many steps as the CRD allows, and shortens them', () => {
   let status: ElasticIPStatus = {}
   for (let n = 0; n < 30; n++)
     status = { ...status, history: nextHistory(status, { message: `${n} ${'x'.repeat(9_999)}` }, writer) ?? [] }

@@ -106,7 +106,7 @@ function verdictOf(text: string): Verdict {
   return { whose: whose as Verdict['whose'], isLost: lost !== undefined }
 }
 
-test("a predecessor's reservation of no cluster is ours only by the operator's word", () => {
+test("a predecessor's reservation that names no cluster is ours only by the operator's statement", () => {
   const marks = { usage: packet.usage, service: ours['service'] ?? '' }
   const found = makeReservation({ address, marks })
   const of = (sweepsUntagged: boolean, record = own) => whoseIs({ scheme: packet, sweepsUntagged }, record, found).whose

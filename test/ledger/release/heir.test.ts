@@ -162,7 +162,7 @@ for (const crashAt of [1, 2, 3, 4, 5, 6, 7])
 /** A person deletes the ElasticIP and its finalizers: nobody releases anything. */
 const deletedByForce = (harness: Harness) => harness.api.drop(elasticIPs, { name: 'default.web' })
 
-test('where the record and its Service are deleted by force, a Service that shares the address gets both in the end', async () => {
+test('if the record and its Service are deleted by force, a Service that shares the address finally gets both', async () => {
   const harness = await shared()
   deletedByForce(harness)
   const next = harness.alone('b')
@@ -174,7 +174,7 @@ test('where the record and its Service are deleted by force, a Service that shar
   isPassedOn(harness)
 })
 
-test('where only the record is deleted by force, its Service gets the address again, and the other one shares it', async () => {
+test('if only the record is deleted by force, its Service gets the address again, and the other one shares it', async () => {
   const harness = await shared()
   deletedByForce(harness)
   harness.addService(makeService({ uid: 'uid-1', finalizers }))
@@ -212,7 +212,7 @@ test('a previous Service that is created again in between keeps its record, and 
   assert.equal([harness.cloud.released, harness.reservationsOf()], [[], ['res-1']])
 })
 
-test('nothing is deleted where the other Service has just stopped using an announced address', async () => {
+test('nothing is deleted if the other Service has just stopped using an announced address', async () => {
   const harness = await shared()
   harness.addService(makeService({ name: 'db' }))
   const { deps } = harness.alone('a')
@@ -221,7 +221,7 @@ test('nothing is deleted where the other Service has just stopped using an annou
   assert.equal([harness.cloud.released, harness.reservationsOf()], [[], ['res-1']])
 })
 
-test('of a reservation without marks that was adopted, the marks stay as they are', async () => {
+test('the marks of an adopted reservation that had none stay as they are', async () => {
   const harness = await shared()
   await harness.cloud.cloud.mark(
     { id: 'res-1', marks: {} },

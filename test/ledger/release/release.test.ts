@@ -65,7 +65,7 @@ for (const [what, reclaim, answer, left] of [
     assert.equal(found, { released: { status: 'fulfilled', value: 'released' }, left, record: undefined })
   })
 
-test('a retained address goes where a policy refuses the trial record', async () => {
+test('a retained address is released if a policy refuses the trial record', async () => {
   const answer = new KubeError('admission webhook "names.example.org" denied the request', {
     status: 403,
     reason: 'Forbidden',
@@ -158,7 +158,7 @@ test('a reservation that the provider deleted without an answer, and whose id it
   assert.equal(harness.reservationsOf('default/next'), ['res-1'])
 })
 
-test('of two Services with one reservation, one that goes leaves it to the other', async () => {
+test('a deleted Service that shares a reservation leaves it to the other one', async () => {
   const harness = makeHarness()
   const status = { phase: 'Bound', address: '203.0.113.9', reservationID: 'res-9' } as const
   harness.cloud.put(makeReservation({ id: 'res-9', address: status.address }))
@@ -195,7 +195,7 @@ test('a record whose status somebody emptied gets its address again, and the net
   assert.equal([harness.cloud.released, harness.record()], [['res-1'], undefined])
 })
 
-test('a release record that says of no request deletes nothing: a Service that wants the address keeps it', async () => {
+test('a release record without a request deletes nothing: a Service that wants the address keeps it', async () => {
   const harness = await reserved()
   harness.addService(makeService())
   const { metadata, status } = harness.record() as ElasticIP
@@ -232,7 +232,7 @@ test('a deletion that was begun is over once another Service has the id, or orde
   assert.equal(harness.reservationsOf('default/next'), ['res-1'])
 })
 
-test('it is over too if the other Service is deleted meanwhile, and its address must stay for now', async () => {
+test('it also ends if the other Service is deleted meanwhile, and its address must stay for now', async () => {
   const harness = await reserved()
   Object.assign(harness.cloud, { recycles: true, deletesLate: true })
   const b = harness.alone('b')
@@ -249,7 +249,7 @@ test('it is over too if the other Service is deleted meanwhile, and its address 
   )
 })
 
-test("it is over too once another cluster has the id, and that cluster's address stays", async () => {
+test("it also ends once another cluster has the id, and that cluster's address stays", async () => {
   const harness = await reserved()
   harness.cloud.deletesLate = true
   const b = harness.alone('b')
@@ -446,7 +446,7 @@ for (const isShown of [false, true]) {
   })
 }
 
-test('a stored Service whose address is bound has it without a write', async () => {
+test('a stored Service whose address is bound gets it without a write', async () => {
   const harness = await reserved()
   const { deps } = harness.alone('b')
   await bind(deps, { record: harness.record() as ElasticIP, uid: 'uid-1' }, neverAborted)

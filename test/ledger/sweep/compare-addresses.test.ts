@@ -23,7 +23,7 @@ test('the owner of an address learns what the provider says is wrong with it, at
   harness.cloud.problems.set('of somebody else', 'it is blocked')
   await process.sweep(neverAborted)
   await process.sweep(neverAborted)
-  const text = `default/web: Scripted Cloud says of 203.0.113.1 (reservation ${id}): it is blocked. The Service keeps it; ask Scripted Cloud why`
+  const text = `default/web: Scripted Cloud reports for 203.0.113.1 (reservation ${id}): it is blocked. The Service keeps it; ask Scripted Cloud why`
   assert.equal(harness.warnings, [text, text])
   assert.equal([harness.record()?.status?.address, harness.cloud.released], ['203.0.113.1', []])
   harness.cloud.problems.clear()
@@ -43,7 +43,7 @@ test('the owner of an address learns that the provider has another one in its re
   assert.equal([harness.record()?.status?.address, harness.cloud.released], ['203.0.113.1', []])
 })
 
-test('a sweep is whole although the provider does not say what is wrong with addresses', async () => {
+test('a sweep is complete even if the provider does not report problems of addresses', async () => {
   const harness = makeHarness()
   const before = ({ verb }: { verb: string }) => {
     if (verb === 'problems') throw new CloudError('no answer', { fault: 'unavailable', outcome: 'nothing' })

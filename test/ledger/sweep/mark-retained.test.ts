@@ -41,7 +41,7 @@ for (const phase of ['Bound', 'Released'] as const)
     assert.equal(retainedIds(harness), [])
   })
 
-test('a leader that only observes yet marks nothing', async () => {
+test('a leader that still observes marks nothing', async () => {
   const harness = makeHarness()
   harness.cloud.put(reservation)
   harness.addService(makeService())
@@ -56,7 +56,7 @@ test('a leader that only observes yet marks nothing', async () => {
   assert.equal(retainedIds(harness), ['res-9'])
 })
 
-test('what goes, is warm, or is provisioned by another record gets no mark', async () => {
+test('an address that is being released, warm, or provisioned by another record gets no mark', async () => {
   const harness = makeHarness()
   const put = (n: number, ...of: Parameters<typeof makeRecord>) => {
     const [status, spec] = of
@@ -87,7 +87,7 @@ test('our reservation that an operator keeps is marked, and one of another clust
   assert.equal(retainedIds(harness), ['res-1'])
 })
 
-test('one sweep marks ten, and one that fails keeps no other from its mark', async () => {
+test('one sweep marks ten, and a failure does not keep others from their marks', async () => {
   const harness = makeHarness()
   for (let n = 1; n <= 12; n += 1) {
     const at = { address: `203.0.113.${n}`, reservationID: `res-${n}` }
@@ -106,7 +106,7 @@ test('one sweep marks ten, and one that fails keeps no other from its mark', asy
   assert.is(retainedIds(harness).length, 12)
 })
 
-test('a cloud that answers no mark keeps the sweep waiting once', async () => {
+test('a provider that does not answer a mark delays the sweep once', async () => {
   const harness = makeHarness()
   for (let n = 1; n <= 3; n += 1) {
     harness.cloud.put({ ...reservation, id: `res-${n}`, address: `203.0.113.${n}` })
@@ -152,7 +152,7 @@ for (const [name, of, options] of [
     assert.equal(await callsOf('default/web'), [1, 0], 'its own Service finds it')
   })
 
-test('an address that is retained without a record takes the mark off until the next look knows it', async () => {
+test('an address retained without a record removes the mark until the next look knows it', async () => {
   const harness = makeHarness()
   const sweeper = harness.process('sweeper')
   await sweepTimes(harness, 1, sweeper)
@@ -168,7 +168,7 @@ test('an address that is retained without a record takes the mark off until the 
   assert.equal([isSet, await harness.process('reader').mark.isSet(neverAborted)], [false, true])
 })
 
-test('marks that name no owner of this cluster are written again, and nothing is released', async () => {
+test('marks that name no owner of this cluster are restored, and nothing is released', async () => {
   const harness = makeHarness()
   const lower = { ...marks, service: marks['service']?.toLowerCase() ?? '' }
   harness.cloud.put({ ...reservation, marks: lower })
@@ -209,7 +209,7 @@ test('marks that name another Service stay, also if another address has the id',
   }
 })
 
-test('an address that is adopted is retained where its marks say so', async () => {
+test('an adopted address is retained if its marks say so', async () => {
   for (const [of, policy] of [
     [marks, 'Delete'],
     [kept, 'Retain'],

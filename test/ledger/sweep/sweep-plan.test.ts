@@ -54,7 +54,7 @@ test('a reservation whose record waits for its answer goes into that record', ()
   assert.equal(seen, { adopt: ['default/web res-1 into its record'], release: [], suspects: [], isComplete: true })
 })
 
-test('a reservation of the other family is reported and kept, for the next Service of that name may use it', () => {
+test('a reservation of the other family is reported and kept, because the next Service of that name may use it', () => {
   const services = [{ service: makeService(), wanted: { ...reserve, family: 'ipv6' } as const }]
   const seen = { adopt: [], release: [], suspects: [], surplus: ['res-1'], isComplete: false }
   assert.equal(plan({ services }), seen)
@@ -75,7 +75,7 @@ test('a reservation with a record needs nothing', () => {
   assert.equal(plan({ records }), { adopt: [], release: [], suspects: [], isComplete: true })
 })
 
-test('of two reservations for one Service the older is adopted, and the younger is looked at again', () => {
+test('the older of two reservations for one Service is adopted, and the younger is checked again', () => {
   const younger = makeReservation({ id: 'res-2', marks, createdAt: '2026-01-31T08:30:00Z' })
   const services = [{ service: makeService(), wanted: reserve }]
   const seen = plan({ reservations: [younger, reservation], services })

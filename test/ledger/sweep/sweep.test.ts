@@ -39,7 +39,7 @@ test("a predecessor's reservation of a live Service becomes its record, and the 
   assert.ok(await isAdopted(harness))
 })
 
-test('an adopted address outlives its Service where the default says so', async () => {
+test('an adopted address outlives its Service if the default policy says so', async () => {
   const harness = makeHarness({ scheme, sweepsUntagged: false, policy: { ...usualPolicy, reclaimPolicy: 'Retain' } })
   harness.cloud.put(old)
   harness.addService(makeService())
@@ -65,7 +65,7 @@ test('a Service that is no LoadBalancer forgets the address that is released, an
   assert.equal(Object.fromEntries(named), { web: undefined, other: '203.0.113.8' })
 })
 
-test('a Service keeps another address than that of its namesake orphan', async () => {
+test("a Service keeps an address other than that of its namesake's orphan", async () => {
   const harness = makeHarness()
   harness.cloud.put(old)
   harness.addService(makeService({ type: 'ClusterIP', loadBalancerIP: '203.0.113.9' }))
@@ -74,7 +74,7 @@ test('a Service keeps another address than that of its namesake orphan', async (
   assert.is(harness.api.stored(services)[0]?.spec.loadBalancerIP, '203.0.113.9')
 })
 
-test('a Service that wants the address of its namesake orphan by now keeps it, and the orphan stays', async () => {
+test("a Service that now wants the address of its namesake's orphan keeps it, and the orphan stays", async () => {
   const harness = makeHarness()
   harness.cloud.put(old)
   harness.addService(makeService({ type: 'ClusterIP' }))
@@ -194,7 +194,7 @@ test('what a leader suspected in a previous term is suspected again', async () =
   assert.equal(harness.cloud.released, ['res-8'])
 })
 
-test('while the API server lists no records, no orphan comes nearer to its release', async () => {
+test('while the API server lists no records, the grace period of orphans does not advance', async () => {
   const harness = makeHarness()
   harness.cloud.put(old)
   const kube: Hooks = {}
@@ -232,7 +232,7 @@ test('a sweep without an orphan asks the API server for no list of records', asy
   }
 })
 
-test("the ledger's ConfigMap names the orphans for as long as there are some", async () => {
+test("the ledger's ConfigMap names the orphans as long as there are any", async () => {
   const harness = makeHarness()
   const named = () => listedOrphans(harness.api.stored(configMaps)[0])
   harness.cloud.put(old)
@@ -287,7 +287,7 @@ test('orphans that the provider does not delete do not count to that tenth', asy
   assert.equal(harness.cloud.released, ['old-2', 'old-3'])
 })
 
-test('a cloud that cannot be read causes no release, and suspects stay suspects', async () => {
+test('an unreadable provider causes no release, and suspects stay suspects', async () => {
   const harness = makeHarness()
   harness.cloud.put(old)
   const process = await sweepTimes(harness, 1)
@@ -300,7 +300,7 @@ test('a cloud that cannot be read causes no release, and suspects stay suspects'
   assert.equal(harness.cloud.released, ['res-8'])
 })
 
-test("a predecessor's reservation is found also when the process that swept before leads again", async () => {
+test("a predecessor's reservation is found even if the process that swept before leads again", async () => {
   const harness = makeHarness()
   await sweepTimes(harness, 1)
   harness.setLeader('predecessor')
@@ -323,7 +323,7 @@ test('a process that no longer leads sets no adoption mark', async () => {
   assert.not(await isAdopted(harness))
 })
 
-test('where etcd was put back to an earlier time of this leader, its next term begins without the mark', async () => {
+test('after etcd was restored to an earlier term of this leader, its next term begins without the mark', async () => {
   const harness = makeHarness()
   // The lease and the mark of the backup fit each other; the record of a later Service is not in it.
   harness.setAdoptionMark()
@@ -337,7 +337,7 @@ test('where etcd was put back to an earlier time of this leader, its next term b
   assert.equal([claimed.kind === 'held' && claimed.address, harness.cloud.calls.reserve], ['203.0.113.8', 0])
 })
 
-test('where a record is lost, a Service of that name gets its address again, not a second one', async () => {
+test('after its record is lost, a Service gets its address again, not a second one', async () => {
   const harness = makeHarness()
   const process = await sweepTimes(harness, 1)
   assert.ok(await isAdopted(harness))
@@ -350,7 +350,7 @@ test('where a record is lost, a Service of that name gets its address again, not
   assert.ok(await isAdopted(harness), 'all have a record again')
 })
 
-test('a reservation whose request is still in flight leaves the mark, for its record exists', async () => {
+test('a reservation whose request is in flight leaves the mark set, because its record exists', async () => {
   const harness = makeHarness()
   const process = await sweepTimes(harness, 1)
   harness.cloud.put(old)
@@ -420,7 +420,7 @@ test("a predecessor's reservation that appears after the first sweep is found, b
   assert.is(harness.cloud.calls.reserve, 0)
 })
 
-test('an address that a live Service shows is never released, even where its record has another', async () => {
+test('an address that a live Service shows is never released, even if its record has another one', async () => {
   const harness = makeHarness()
   harness.cloud.put(old)
   harness.addService(makeService({ status: { loadBalancer: { ingress: [{ ip: '203.0.113.8' }] } } }))
@@ -661,7 +661,7 @@ test('after a change of the cluster id an older address that the provider lost i
   assert.equal([harness.warnings, phases()], [[], ['Bound', 'Requested']])
 })
 
-test('an address that only the list misses is kept', async () => {
+test('an address that only the list lacks is kept', async () => {
   const harness = makeHarness()
   harness.cloud.put({ ...old, marks: {} })
   harness.addService(makeService())
@@ -670,7 +670,7 @@ test('an address that only the list misses is kept', async () => {
   assert.is(harness.record()?.status?.phase, 'Bound')
 })
 
-test('an address that only the list misses does not keep another one from being written off', async () => {
+test('an address that only the list lacks does not keep another one from being written off', async () => {
   const harness = makeHarness()
   harness.cloud.put({ ...old, marks: {} })
   harness.cloud.put(makeReservation({ id: 'res-1', marks: of('third') }))

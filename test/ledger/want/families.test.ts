@@ -75,7 +75,7 @@ for (const { name, facts, old, cluster, becomes } of cases) {
   })
 }
 
-test('only where the cluster decides and nobody knows how, the families of a Service are open', () => {
+test('the families of a Service are open only if the cluster decides and its choice is unknown', () => {
   const isOpen = (facts: Facts, cluster = unknown, old: Facts | null = null) =>
     hasOpenFamilies(makeService(facts), old && makeService(old), cluster)
   assert.equal([isOpen(prefers), isOpen({}), isOpen(prefers, four)], [true, false, false])
@@ -204,7 +204,7 @@ for (const { name, facts, is } of ofTwo) {
   })
 }
 
-test('where it can have one alone, nothing changes', () => {
+test('if it can have only one, nothing changes', () => {
   for (const { facts, families, matchesFamilies = true } of wants) {
     const policy = { families, matchesFamilies, isDualStack: false }
     assert.equal(familiesWanted(makeService(facts), policy), familyWanted(makeService(facts), policy))

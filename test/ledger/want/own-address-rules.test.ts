@@ -75,7 +75,7 @@ const cases: { name: string; verdict: Verdict; text?: string; service?: Service;
     name: 'an address nobody reserved',
     verdict: 'refused',
     facts: { isReserved: () => false },
-    says: 'is no reservation',
+    says: 'is not reserved',
   },
   {
     name: 'the same, while the previous reservation of the address is given back',
@@ -354,7 +354,7 @@ test('an address in doubt is announced only where the Service shows it, and rele
   )
 })
 
-test('a Service uses the addresses of its status, and those that it requests of us, in canonical text', () => {
+test('a Service uses the addresses in its status, and those that it requests from us, in canonical form', () => {
   const requestAnnotations = { annotations: ['metallb.io/loadBalancerIPs'], besideSpec: false }
   const served = { classes: ['none', 'example.com/ours'], requestAnnotations }
   const used = (facts: Parameters<typeof makeService>[0]) => usedAddresses(makeService(facts), served)

@@ -65,7 +65,7 @@ test('with MetalLB every request annotation is outdated, with others only one fo
   assert.equal(annotationsRequesting(asks(kubeVip, theirs), kubeVip, ours), [])
 })
 
-test("a request by which we have the software give nothing is nobody's own address", () => {
+test("our own request for no address is nobody's own address", () => {
   const cilium = { annotations: ['lbipam.cilium.io/ips'], besideSpec: true, nothing: '0.0.0.0' }
   const of = (value: string) =>
     ownAddress(makeService({ annotations: { 'lbipam.cilium.io/ips': value } }), cilium)?.address

@@ -160,7 +160,7 @@ const cases: { name: string; service: Service; policy: Policy; wanted: Want }[] 
     wanted: {
       kind: 'wrong',
       problems: [
-        'annotation metal.equinix.com/x (value "y") is not known, known are metal.equinix.com/eip-facility, ' +
+        'annotation metal.equinix.com/x (value "y") is unknown; known are metal.equinix.com/eip-facility, ' +
           'metal.equinix.com/eip-metro, eip-admission.dev/elastic-ip, eip-admission.dev/reclaim-policy, eip-admission.dev/protect',
       ],
     },
@@ -299,7 +299,7 @@ const mistakes = [
     name: 'a typo in an annotation is refused with the right one',
     service: makeService({ annotations: { 'metal.equinix.com/eip-metr': 'da', 'metal.equinix.com/eip-metro': 'da' } }),
     problems: [
-      'annotation metal.equinix.com/eip-metr (value "da") is not known, did you mean metal.equinix.com/eip-metro?',
+      'annotation metal.equinix.com/eip-metr (value "da") is unknown; did you mean metal.equinix.com/eip-metro?',
     ],
   },
   {
@@ -312,7 +312,7 @@ const mistakes = [
       },
     }),
     problems: [
-      'annotation metal.equinix.com/eip-metr (value "da") is not known, did you mean metal.equinix.com/eip-metro?',
+      'annotation metal.equinix.com/eip-metr (value "da") is unknown; did you mean metal.equinix.com/eip-metro?',
       'annotation eip-admission.dev/reclaim-policy: "Keep" is neither "Delete" nor "Retain"',
       'annotation metal.equinix.com/eip-metro: "xx" is not a known metro; ' + 'known: da (Dallas), sv (Silicon Valley)',
     ],
@@ -323,7 +323,7 @@ const mistakes = [
       annotations: { 'metal.equinix.com/eip-metro': 'da', 'eip-admission.dev/elastic-pi': 'office' },
     }),
     problems: [
-      'annotation eip-admission.dev/elastic-pi (value "office") is not known, did you mean eip-admission.dev/elastic-ip?',
+      'annotation eip-admission.dev/elastic-pi (value "office") is unknown; did you mean eip-admission.dev/elastic-ip?',
     ],
   },
   {
