@@ -1,6 +1,6 @@
 # The npm scripts, with the set-up that a fresh machine needs before them.
 
-# Node 24 comes with `npm ci` (package.json, optionalDependencies), so that the machine may have an older one.
+# `npm ci` installs Node 24 (package.json, optionalDependencies), so the machine's own may be older.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
 installed := node_modules/.package-lock.json

@@ -3,7 +3,7 @@ import type { Row } from './measure.ts'
 
 /** Requests that the API server has answered since its start. */
 export type ApiRequests = {
-  /** How many of a kind: `GET services`, `PATCH services/status`. A page of a list is a LIST. */
+  /** The count of a kind, such as `GET services` or `PATCH services/status`. Each page of a list counts as a LIST. */
   of(kind: RegExp): number
 }
 

@@ -1,4 +1,4 @@
-// Clients' experience when a node dies to which the cloud assigns addresses, and the cost while all is well.
+// How long clients get no answer when a node with assigned addresses dies, and the cost while all nodes are healthy.
 // bench/run.ts runs this in namespaces: a real kube-proxy on each node, and a simulated Hetzner Cloud.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { endpointSlices, events, nodes, services } from '../kube/resource.ts'
@@ -11,22 +11,22 @@ import { type Admin, loadBalancer, onStage, swept, until } from './stage.ts'
 const env = { HCLOUD_LOCATION: 'fsn1', HCLOUD_LOAD_BALANCER: 'assign:///', EIP_SWEEP_INTERVAL: '1h' }
 const many = 100
 const rounds = 3
-/** As many calls a second as a project gets for a while, though not for an hour. */
+/** A rate that a project gets for a while, though not for an hour. */
 const callLimit = { calls: 10, refillMs: 100 }
 /** How long an action of the cloud lasts; meanwhile its server is locked. */
 const actionMs = 2_000
 /** A node counts as failed after three probes, one a second. */
 const detectionMs = 3_500
-/** The rule is for an hour; the measure among the others takes a sample. */
+/** The goal is for an hour; a run with other measures takes only a sample. */
 const troubleMinutes = { sample: 5, hour: 60 }
 
 type Scene = {
   stage: Stage<'hetzner'>
   admin: Admin
   rig: AssignedRig
-  /** Adds a machine with its node, kube-proxy and pod; a silent one has neither, and answers probes alone. */
+  /** Adds a machine with its node, kube-proxy and pod. A silent machine has only its node, and only answers probes. */
   join: (name: string, how?: 'silent') => Promise<void>
-  /** The node to which the cloud leads an address. */
+  /** The node to which the provider routes an address. */
   nodeOf: (address: string) => string | undefined
   addresses: () => string[]
   /** The address of each node's pod. */
@@ -36,12 +36,12 @@ type Scene = {
 
 /** Two replicas of the controllers, and one process that answers reviews. */
 type Replicas = {
-  /** Kills the leader, as its node does that loses its power. Another replica takes its place later. */
+  /** Kills the leader as a power failure of its node does. `replace` starts another replica. */
   killLeader: () => Promise<void>
   replace: () => Promise<void>
 }
 
-/** The replica that has started first leads; after its end, the second. */
+/** The replica that started first leads; when it ends, the second one does. */
 async function startReplicas(stage: Stage<'hetzner'>, admin: Admin): Promise<Replicas> {
   const serve = (only: string) => stage.serve({ env, flags: [`--only=${only}`] })
   await serve('webhooks')
@@ -94,7 +94,7 @@ async function setScene(stage: Stage<'hetzner'>, admin: Admin, replicas: Replica
 /** The servers to which 100 addresses move, and whether the leader runs on the node that dies. */
 type Death = { targets: number; withLeader?: boolean }
 
-/** All addresses of a node that dies, until the cloud leads the last one elsewhere. A server makes its actions in a row. */
+/** The time until all addresses of a dead node are routed elsewhere. Each server runs its actions one at a time. */
 async function hundredMove(scene: Scene, { targets, withLeader = false }: Death): Promise<Row[]> {
   const { stage, admin, rig, join, nodeOf, addresses, replicas } = scene
   const { control } = stage.cloud
@@ -116,7 +116,7 @@ async function hundredMove(scene: Scene, { targets, withLeader = false }: Death)
   for (const { metadata } of (await admin.list(nodes)).items)
     if (metadata.name !== first) await admin.remove(nodes, { name: metadata.name })
   for (let n = 0; n < targets; n += 1) await join(`of-${targets}-${n}`, 'silent')
-  // Probes have seen each node as well.
+  // By then, probes have found each node healthy.
   await sleep(10_000)
   control.setActions({ ms: actionMs })
   control.setCallLimit(callLimit)
@@ -181,7 +181,7 @@ async function moveOne(scene: Scene, name: string, withLeader: boolean): Promise
   const answeredAfter = (atMs: number, isRight: (pod: string) => boolean) =>
     client.answers().find(({ askedMs, pod }) => askedMs > atMs && pod !== undefined && isRight(pod))
   await until('a client is answered', () => Promise.resolve(answeredAfter(0, () => true) !== undefined))
-  // Probes have seen each node as well.
+  // By then, probes have found each node healthy.
   await sleep(10_000)
   const holder = nodeOf(address) ?? ''
   const goneMs = Date.now()
@@ -201,7 +201,7 @@ async function moveOne(scene: Scene, name: string, withLeader: boolean): Promise
   return answeredMs - goneMs
 }
 
-/** Creates a Service under policy Local, so that each node answers by its own pod. */
+/** Creates a Service with policy Local, so that each node answers with its own pod. */
 async function createWithPods(admin: Admin, name: string, pods: { node: string; pod: string }[]): Promise<string> {
   const service = loadBalancer(name)
   const ports = [{ port: 80, targetPort: podPort }]
@@ -220,7 +220,7 @@ async function createWithPods(admin: Admin, name: string, pods: { node: string; 
   return created.spec.loadBalancerIP ?? ''
 }
 
-/** Nodes that are silent for a while again and again, but never for as long as a move takes. */
+/** Nodes that repeatedly fall silent, but never for long enough to justify a move. */
 async function falseMoves({ admin, rig, nodeOf, addresses, stage }: Scene, minutes: number): Promise<Row[]> {
   await sleep(10_000)
   const { calls } = stage.cloud.control
@@ -257,13 +257,13 @@ async function falseMoves({ admin, rig, nodeOf, addresses, stage }: Scene, minut
   ]
 }
 
-/** A move without need has a cause that its Event tells. */
+/** Prints the Events of needless moves, which tell their cause. */
 async function printMoves(admin: Admin, since: Date): Promise<void> {
   for (const { reason, message, lastTimestamp } of (await admin.list(events)).items)
     if (reason === 'AddressAssigned' && new Date(lastTimestamp) > since) console.error(`${lastTimestamp} ${message}`)
 }
 
-/** Leads every address to nodes with kube-proxy and a pod. */
+/** Moves every address to nodes with kube-proxy and a pod. */
 async function toServingNodes({ stage, admin, join, nodeOf, addresses }: Scene): Promise<void> {
   const { control } = stage.cloud
   control.setActions({ ms: 0 })
@@ -276,7 +276,7 @@ async function toServingNodes({ stage, admin, join, nodeOf, addresses }: Scene):
   control.setActions({ ms: actionMs })
 }
 
-/** Each address that is left dies alone with its node: others would take turns at the same servers. */
+/** Removes all other addresses, which would compete for the same servers: the next address dies alone with its node. */
 async function removeServices({ admin, addresses }: Scene): Promise<void> {
   const { items } = await admin.list(services, { namespace: 'default' })
   await inFlight(8, items.length, async (n) => {
@@ -286,7 +286,7 @@ async function removeServices({ admin, addresses }: Scene): Promise<void> {
   await until('no address is left', () => Promise.resolve(addresses().length === 0))
 }
 
-/** An hour of silent nodes alone, which only answer probes: it costs little, and may run beside other work. */
+/** An hour of only silent nodes, which just answer probes. It costs little, and may run beside other work. */
 async function measureHour(stage: Stage<'hetzner'>, admin: Admin): Promise<Row[]> {
   const scene = await setScene(stage, admin, await startReplicas(stage, admin))
   try {

@@ -1,6 +1,6 @@
 import type { Stage } from '../sandbox/stage.ts'
 
-/** Reserves an address at the simulated cloud directly, the least that a new address can cost; returns it. */
+/** Reserves an address directly at the simulated cloud, which is the least that a new address can cost; returns it. */
 export async function bareReserve({ cloud, project, token }: Stage): Promise<string> {
   const answer = await fetch(`${cloud.url}/projects/${project}/ips`, {
     method: 'POST',

@@ -8,24 +8,24 @@ import { cpuMs } from './proc.ts'
 import { time } from './samples.ts'
 import { type Admin, bound, createWithAddress, env, onStage, swept, until } from './stage.ts'
 
-/** The product's maximum of reserves in flight to one cloud. */
+/** The product's maximum of reserves in flight. */
 const callsInFlight = 4
 
 type Size = {
   count: number
   clients: number
   latencyMs: number
-  /** For the last answer. */
+  /** The goal for the last answer. */
   goal?: Goal
 }
 
 const sizes: Size[] = [
   { count: 100, clients: 10, latencyMs: 250, goal: { of: 'ours', atMost: 7000 } },
-  // As fast as the API server accepts them.
+  // This many clients create Services as fast as the API server accepts them.
   { count: 500, clients: 32, latencyMs: 50 },
 ]
 
-/** Many Services at once: the cloud sets the pace, and the product should add little. */
+/** Many Services at once: the provider sets the pace, and the product should add little. */
 export async function burst(): Promise<Row[]> {
   const rows: Row[] = []
   for (const size of sizes) rows.push(...(await burstOf(size)))

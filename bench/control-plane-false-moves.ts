@@ -5,7 +5,9 @@ import type { Row } from './measure.ts'
 
 const minutes = 10
 
-/** Ten minutes of API servers that are slow, flap or are overloaded, but never bad for as long as a move takes. */
+/**
+ * Ten minutes of API servers that are slow, flapping or overloaded, but never bad for long enough to justify a move.
+ */
 export async function falseMoves({ machines, assignment }: ControlPlanes): Promise<Row[]> {
   const before = assignment.history().length
   const endMs = Date.now() + minutes * 60_000
@@ -47,7 +49,7 @@ async function flapping(machine: Machine): Promise<void> {
   }
 }
 
-/** Most of the time the server gets no turn. */
+/** The server gets CPU time only in short intervals. */
 async function overloaded(machine: Machine): Promise<void> {
   const apiServer = machine.program('apiServer')
   for (let n = 0; n < 8; n += 1) {

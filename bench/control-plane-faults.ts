@@ -49,7 +49,7 @@ export const errors = async (planes: ControlPlanes): Promise<Row[]> => {
   return gapRows('API server answers with errors, time without a good answer', losses, 3000)
 }
 
-/** The machine is gone, with the address, the guardian that leads, and its lease. */
+/** The machine fails, with the address, the leading guardian, and its lease. */
 export const gone = async (planes: ControlPlanes): Promise<Row[]> => {
   const losses = await inRounds(planes, {
     async inflict() {
@@ -63,7 +63,7 @@ export const gone = async (planes: ControlPlanes): Promise<Row[]> => {
   return gapRows('machine gone with guardian and lease, time without an answer', losses, 8000)
 }
 
-/** A node is cordoned before it goes. */
+/** A node is cordoned before it fails. */
 export const cordoned = async (planes: ControlPlanes): Promise<Row[]> => {
   const losses = await inRounds(planes, {
     quietMs: 5000,
@@ -98,7 +98,7 @@ function gapRows(measure: string, losses: Loss[], atMost: number): Row[] {
 async function inRounds(planes: ControlPlanes, { inflict, quietMs = 0 }: Fault): Promise<Loss[]> {
   const losses: Loss[] = []
   for (let round = 0; round < rounds; round += 1) {
-    // They move and yield less often after each other; faults in a cluster are rarely so close together.
+    // Guardians move and yield less often after a recent move, and faults in a cluster are rarely so close together.
     await restartGuardians(planes.machines)
     await planes.client.untilAnswered(10, patienceMs)
     await sleep(candidateMs + Math.random() * 2000)
@@ -108,7 +108,7 @@ async function inRounds(planes: ControlPlanes, { inflict, quietMs = 0 }: Fault):
     await planes.client.untilAnswered(5, patienceMs)
     const loss = await planes.client.lossSince(fromMs)
     losses.push(loss)
-    // A round takes a quarter of a minute: who waits sees how it goes.
+    // A round takes a quarter of a minute, so a person who waits sees the progress.
     process.stderr.write(`${Math.round(loss.longestGapMs)} ms, ${loss.failed} failed, ${loss.lost} lost; `)
     await heal()
   }

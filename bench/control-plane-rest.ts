@@ -5,9 +5,9 @@ import { bareNode, memoryMiB } from './proc.ts'
 
 const minutes = 2
 
-/** The cost of guardians while all is well: calls to the cloud, and memory. */
+/** The cost of guardians while nothing fails: calls to the provider, and memory. */
 export async function atRest({ machines, cloud }: ControlPlanes): Promise<Row[]> {
-  // The first looks are over.
+  // The first checks are over by then.
   await sleep(10_000)
   const { calls } = cloud.control
   calls.clear()

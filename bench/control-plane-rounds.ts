@@ -1,5 +1,5 @@
 // Measures the control-plane address, at defaults, and prints the rows as JSON. bench/control-plane.ts starts it in
-// namespaces of its own; its arguments name the kinds to measure, all of them where there are none.
+// namespaces of its own; its arguments name the kinds to measure; without arguments it measures all.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

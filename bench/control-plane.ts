@@ -1,4 +1,4 @@
-// `node bench/control-plane.ts [kind...]` measures some kinds alone; see control-plane-rounds.ts.
+// `node bench/control-plane.ts [kind...]` measures only the given kinds; see control-plane-rounds.ts.
 import { inNamespaces } from './in-namespaces.ts'
 import type { Row } from './measure.ts'
 import { table } from './table.ts'

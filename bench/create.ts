@@ -31,7 +31,7 @@ export function create(): Promise<Row[]> {
 /** How many Services have an address already: each create counts them for its limits. */
 const sizes = [0, 1_000, 5_000]
 const clients = 16
-/** A cluster has fewer of them than Services here. */
+/** A cluster has fewer node ports than this bench has Services. */
 const withoutNodePorts = { allocateLoadBalancerNodePorts: false }
 const limits = { EIP_MAX_ADDRESSES: '100000', EIP_MAX_ADDRESSES_PER_NAMESPACE: '100000' }
 
@@ -59,10 +59,10 @@ export function held(): Promise<Row[]> {
   })
 }
 
-/** The work after a create, and our own list of all Services, are over by then: it would delay the next one. */
+/** By then the work after a create, and our own list of all Services, are over: they would delay the next create. */
 const restMs = 1_500
 
-/** Creates a Service and reserves an address, round by round, where so many Services are bound. */
+/** Creates a Service and reserves an address in each round, while this many Services are bound. */
 async function createInRounds(stage: Stage, admin: Admin, count: number): Promise<{ ours: number[]; bare: number[] }> {
   await bareReserve(stage)
   await sleep(restMs)

@@ -15,7 +15,7 @@ const nodes = 2
 const clients = 16
 const poolLists = /^LIST ipaddresspools/
 
-/** Many Services deleted at once: each address is withdrawn, seen to be withdrawn, and released. */
+/** Many Services deleted at once: each address is withdrawn, observed as withdrawn, and released. */
 export function drain(): Promise<Row[]> {
   return onStage(async (stage, admin) => {
     stage.cloud.control.quota.set(2 * many)

@@ -1,5 +1,6 @@
-// node bench/files.ts [list]: how many files of the product run between the request of a user and its answer. V8 counts the
-// functions that ran between two takes; files that also run at rest (leases, clocks) are left out. `list` prints them.
+// node bench/files.ts [list]: counts the product's files that run between a user's request and its answer. V8 counts
+// the functions that ran between two takes; files that also run at rest (leases, clocks) are left out. `list` prints
+// them.
 import { readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -14,7 +15,7 @@ process.env[commandVariable] = JSON.stringify([
   '--inspect=127.0.0.1:0',
   join(root, 'server', 'main.ts'),
 ])
-// The command is read when the module is loaded.
+// The module reads the variable when it is loaded.
 const { bound, createWithAddress, env, onStage, swept, until } = await import('./stage.ts')
 
 const goals = { create: 30, delete: 28, sweep: 20 }
@@ -37,7 +38,7 @@ const found = await onStage(async (stage, admin) => {
     await work()
     return take()
   }
-  // Two sweeps and all that is done at rest; then a time without a sweep.
+  // First two sweeps and all periodic work, then an interval without a sweep.
   await sleep(2 * sweepMs)
   const withSweep = await during(() => sleep(1.5 * sweepMs))
   const isSweep = (file: string) => file.startsWith('ledger/sweep/sweep.')
@@ -50,7 +51,7 @@ const found = await onStage(async (stage, admin) => {
     await admin.remove(services, at)
     await until('the record is deleted', async () => (await admin.list(elasticIPs)).items.length === 1)
   })
-  // A process does not end while a debugger is there.
+  // A process does not end while a debugger is attached.
   close()
   return { create: without(create), delete: without(deleted), sweep: without(withSweep) }
 })

@@ -13,7 +13,7 @@ const lease = { namespace: 'kube-system', name: 'cloud-controller-manager' }
 const waiting = 60
 const rounds = 5
 
-/** The cloud answers no reserve for a minute: what needs none does not wait, and a leader that stops leaves at once. */
+/** The provider answers no reserve for a minute: other work does not wait, and a stopping leader hands over at once. */
 export function hanging(): Promise<Row[]> {
   return onStage(async (stage, admin) => {
     const first = await stage.serve({ env })
@@ -32,7 +32,7 @@ export function hanging(): Promise<Row[]> {
       product.signal('SIGTERM')
       await until('the lease is free', async () => (await admin.get(leases, lease))?.spec?.holderIdentity === '', 10)
     })
-    // It would wait for the reserves.
+    // Another signal would wait for the reserves.
     await product.stop('SIGKILL')
     return [
       { measure: `with ${waiting} reserves hanging, an edit of a Service that waits`, ...atMost(edited, 3_000) },

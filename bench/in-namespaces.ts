@@ -7,7 +7,7 @@ import type { Row } from './measure.ts'
 
 /** Measures in another process, which has a network of its own and prints its rows as JSON. */
 export async function inNamespaces(entry: string, words: string[] = []): Promise<Row[]> {
-  // It has no way out, so whatever it runs is built before.
+  // The network has no way out, so all programs are built before.
   const problem = await prepareWholeRig()
   if (problem !== undefined) throw new Error(`this machine cannot measure ${entry}: ${problem}`)
   const [program = '', ...args] = namespaced([process.execPath, join(import.meta.dirname, entry), ...words])

@@ -6,8 +6,8 @@ export type Load = { port: number; path: string; body: string; connections: numb
 export type Seen = { latenciesMs: number[]; perSecond: number }
 
 /**
- * Sends the same request again and again, each connection its next one when the last was answered. It writes to the
- * sockets itself: an HTTP client costs more than the server that it is to measure.
+ * Sends the same request repeatedly: each connection sends its next one after the previous answer. It writes to the
+ * sockets itself, because an HTTP client costs more than the server that it should measure.
  */
 export async function load({ port, path, body, connections, requests }: Load): Promise<Seen> {
   const request = requestOf(path, body)
@@ -50,7 +50,7 @@ function requestOf(path: string, body: string): Buffer {
   return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`)
 }
 
-/** The answers of a connection, one after the other; throws at one that denies. */
+/** The answers of a connection, one after the other; throws if one denies. */
 async function* answersOf(socket: TLSSocket): AsyncGenerator<string> {
   let text = ''
   for await (const chunk of socket as AsyncIterable<Buffer>) {

@@ -12,7 +12,7 @@ import { type Admin, bound, createWithAddress, onStage, swept } from './stage.ts
 const count = 1000
 const nodeCount = 200
 const clients = 8
-/** After this time without work the heap shrinks no more. */
+/** After this time without work, the heap has stopped shrinking. */
 const restMs = 10_000
 
 /** The product's memory with many settled Services and nodes, and that of a guardian, in the image as a pod. */
@@ -23,7 +23,7 @@ export function memory(): Promise<Row[]> {
   })
 }
 
-/** A guardian of the control-plane address, which has nothing to do, beside Node alone. */
+/** An idle guardian of the control-plane address, compared with bare Node. */
 async function guardianAlone(stage: Stage, rootfs: string): Promise<Row[]> {
   const flags = ['--only=control-plane', '--node-name=node-a', '--logging-format=json']
   const { pid } = await stage.serve({ env: { METAL_EIP_TAG: 'control-plane' }, flags })

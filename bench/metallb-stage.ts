@@ -18,7 +18,7 @@ const uninitialized = {
   effect: 'NoSchedule',
 } as const
 
-/** Installs the custom resource definitions of the newest MetalLB; MetalLB itself does not run. */
+/** Installs the CRDs of the newest MetalLB; MetalLB itself does not run. */
 export async function installMetallb({ kubectl }: Stage, admin: Admin): Promise<void> {
   const { crds } = await metallbPrograms('0.16.1')
   await admin.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'metallb-system' } })

@@ -9,12 +9,12 @@ import { type Admin, bound, createWithAddress, env, onStage, swept } from './sta
 
 const [few, many] = [10, 1000]
 const clients = 8
-/** As many as one replica lets look at the same time. */
+/** The most readers that one replica admits at the same time. */
 const readers = 10
-/** Long enough for several updates, and for the garbage of the first views to go. */
+/** Long enough for several updates, and until the garbage of the first views is collected. */
 const lookMs = 10_000
 
-/** The size of the status page with many Services, and the memory that the people who look at it cost. */
+/** The size of the status page with many Services, and the memory that its readers cost. */
 export function page(): Promise<Row[]> {
   return withImage((rootfs) => onStage(measure, { rootfs }))
 }
@@ -61,10 +61,10 @@ async function kibOf(url: string): Promise<number> {
   return Math.round((await answer.arrayBuffer()).byteLength / 1024)
 }
 
-/** Reads the updates as so many people, until the time is over. */
+/** Reads the updates as this many people, until the time is over. */
 async function lookAt(url: string, ms: number): Promise<void> {
   const signal = AbortSignal.timeout(ms)
   const look = async () => void (await (await fetch(url, { signal })).arrayBuffer())
-  // Each of them ends with the time limit.
+  // Each reader fails when the time is over.
   await Promise.allSettled(Array.from({ length: readers }, look))
 }

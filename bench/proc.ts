@@ -16,7 +16,7 @@ export function cpuMs(pid: number): number {
 
 export type Memory = { resident: number; own: number }
 
-/** The memory of a process: all that is resident, and the part that is not of a file. */
+/** The memory of a process: all that is resident, and the part that is not backed by a file. */
 export function memoryMiB(pid: number): Memory {
   const text = readFileSync(`/proc/${pid}/status`, 'utf8')
   const of = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1]) / 1024

@@ -1,5 +1,5 @@
-// The time from the create of a Service to its routes, by MetalLB and by Cilium, and what a change of the two costs.
-// bench/run.ts runs this in namespaces: the real MetalLB, Cilium's own LB IPAM and BGP, and BIRD as the routers.
+// The time from the create of a Service to its routes, with MetalLB and with Cilium, and the cost of a change between
+// them. bench/run.ts runs this in namespaces: the real MetalLB, Cilium's own LB IPAM and BGP, and BIRD as the routers.
 import { nodes, services } from '../kube/resource.ts'
 import { setCiliumRig } from '../sandbox/rig/cilium.ts'
 import { type Part, makeMetallb } from '../sandbox/rig/metallb.ts'
@@ -20,7 +20,7 @@ const { routers: addressesOfRouters } = providers['equinix-metal']
 
 type Scene = { admin: Admin; routers: Routers; machines: Machine[] }
 
-/** How many ways the routers have to an address: one by each router to each machine. */
+/** How many routes lead to an address: each router has one to each machine. */
 async function ways({ routers }: Scene, address: string): Promise<number> {
   return (await routers.routes()).filter(({ prefix }) => prefix === `${address}/32`).length
 }
@@ -30,7 +30,7 @@ function led(scene: Scene, address: string): Promise<void> {
   return until(`there are all ways to ${address}`, async () => (await ways(scene, address)) === all, 25)
 }
 
-/** Creates a Service; returns its address, and how long the last router needed to have every way to it. */
+/** Creates a Service; returns its address, and the time until the last router had every route to it. */
 async function create(scene: Scene, name: string): Promise<{ address: string; ms: number }> {
   const service = loadBalancer(name)
   const startedMs = Date.now()
@@ -44,7 +44,7 @@ async function create(scene: Scene, name: string): Promise<{ address: string; ms
   return { address, ms: Math.max(...learned.map(({ atMs }) => atMs)) - startedMs }
 }
 
-/** The longest time since a moment in which one router had no way to an address. */
+/** The longest time in which one router had no route to an address, since a point in time. */
 function gapMs({ routers, machines }: Scene, address: string, sinceMs: number): number {
   const gaps = addressesOfRouters.map((router) => {
     let [count, lostAtMs, longestMs] = [machines.length, 0, 0]
@@ -59,10 +59,10 @@ function gapMs({ routers, machines }: Scene, address: string, sinceMs: number): 
   return Math.max(...gaps)
 }
 
-/** Everything that runs, and what starts the product with one of the two. */
+/** Everything that runs, and the function that restarts the product with one of the two. */
 type Both = Scene & { parts: Part[]; change: (to: Software) => Promise<void>; stop: () => Promise<void> }
 
-/** Two machines with the real MetalLB, which announces, and with Cilium, which does not yet. */
+/** Two machines with the real MetalLB, which announces, and with Cilium, which does not announce yet. */
 async function setBoth(stage: Stage, admin: Admin): Promise<Both> {
   const { controlPlane } = stage
   const rig = await setCiliumRig({ controlPlane, password })
@@ -104,7 +104,7 @@ async function internalIP(admin: Admin, name: string): Promise<string> {
   return address ?? ''
 }
 
-/** Changes the setting as the guide says; returns for how long a router had no way to an address. */
+/** Changes the setting as the guide says; returns for how long a router had no route to an address. */
 async function change(both: Both, to: Software, address: string): Promise<number> {
   const { routers, parts } = both
   const sinceMs = Date.now()

@@ -39,7 +39,7 @@ const measures: Record<string, Measure> = {
   'control-plane': () => controlPlane(),
 }
 
-/** Long, or with programs that have to be built, so only measured where they are named. */
+/** These take long or need programs that must be built, so they run only by name. */
 const named = ['held', 'deletion', 'scale', 'routes', 'assigned', 'flapping', 'control-plane']
 
 const wanted = process.argv.slice(2)

@@ -16,7 +16,7 @@ const clients = 8
 /** Longer than any wait of a controller after a change. */
 const restMs = 5_000
 
-/** The calls to the cloud until a cluster has settled, and after small changes in it. */
+/** The calls to the provider until a cluster has settled, and after small changes in it. */
 export function settle(count: Size = { services: 500, nodes: 50 }): Promise<Row[]> {
   return onStage(async (stage, admin) => {
     const { quota, calls } = stage.cloud.control

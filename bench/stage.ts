@@ -22,7 +22,7 @@ export const env = { METAL_METRO_NAME: 'da' }
 /** A client of the API server with all rights, without the start time of kubectl. */
 export type Admin = KubeClient & Watcher
 
-/** Runs work on a stage and stops everything, also when the work fails or is interrupted. */
+/** Runs work on a stage and stops everything, even if the work fails or is interrupted. */
 export async function onStage<T, D extends DialectName = 'equinix-metal'>(
   work: (stage: Stage<D>, admin: Admin) => Promise<T>,
   more: Pick<StageOptions<D>, 'rootfs' | 'controllers' | 'dialect'> = {},
@@ -42,7 +42,7 @@ export async function onStage<T, D extends DialectName = 'equinix-metal'>(
     const admin = connect(kubeconfig({ file: stage.controlPlane.kubeconfig }), { userAgent: 'eip-admission-bench' })
     return await work(stage, admin)
   } catch (error) {
-    // The folder is deleted, and with it the product's log of what went wrong.
+    // The product's log, which tells what went wrong, will be deleted with the folder.
     const log = stage?.logOf('eip-admission') ?? ''
     if (existsSync(log)) console.error(readFileSync(log, 'utf8'))
     throw error
@@ -77,7 +77,7 @@ export async function createWithAddress(
   return created.spec.loadBalancerIP !== undefined
 }
 
-/** Waits for the mark of the first sweep: from then on a new Service costs one call to the cloud. */
+/** Waits for the mark of the first sweep. From then on, a new Service costs one call to the provider. */
 export function swept(admin: Admin): Promise<void> {
   const at = { namespace, name: names.ledgerConfigMap }
   return until(

@@ -10,7 +10,10 @@ const rounds = 15
 const latencyMs = 250
 const size = 2
 
-/** The same as `create` with a warm address; beside a Service of another class, for which no webhook is called. */
+/**
+ * The same as `create`, with a warm address. The reference is a Service of another class, for which no webhook is
+ * called.
+ */
 export function warm(): Promise<Row[]> {
   return onStage(async (stage, admin) => {
     await stage.serve({ env: { ...env, EIP_WARM_POOL: String(size) } })

@@ -17,7 +17,7 @@ const crowd = { connections: 8, requests: 4000 }
 type Server = { pid: number; port: number; path: string }
 type Figures = Record<'p50' | 'perSecond' | 'cpu', number[]>
 
-/** The cost of a review in the whole product, beside the least that one can cost with node:https. */
+/** The cost of a review in the whole product, compared with the least that a review can cost with node:https. */
 export function webhook(): Promise<Row[]> {
   return onStage(async (stage, admin) => {
     const { pid } = await stage.serve({ env })
@@ -84,7 +84,7 @@ function noFigures(): Figures {
   return { p50: [], perSecond: [], cpu: [] }
 }
 
-/** A single connection measures how long a review takes; eight keep the server busy and measure its cost. */
+/** A single connection measures the latency of a review; eight keep the server busy and measure its cost. */
 async function observe(server: Server, body: string, figures: Figures): Promise<void> {
   const one: Seen = await load({ ...server, body, ...alone })
   const before = cpuMs(server.pid)

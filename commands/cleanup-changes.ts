@@ -18,7 +18,9 @@ import { names } from '../settings/installed-names.ts'
 /** Our finalizers of Services. */
 export const ours = [serviceFinalizer, balancerFinalizer]
 
-/** A change that cleanup makes: its line of output without `--yes`, and what returns the line of what was done. */
+/**
+ * A change that cleanup makes: the line that it prints without `--yes`, and a function that returns the line after it.
+ */
 export type Change = { planned: string; make: () => Promise<string> }
 
 /** Whether an object has a finalizer. */
@@ -60,9 +62,8 @@ export function webhookDeletions(client: KubeClient): Change[] {
 }
 
 /**
- * The deletions of the Services that mirror the API servers. Nothing follows the API servers any more, and nodes would
- * send the traffic of the control-plane address to machines that were API servers once. Their slices are deleted with
- * them.
+ * The deletions of the Services that mirror the API servers. Nothing updates them any more, so nodes would send the
+ * traffic of the control-plane address to former API servers. Their slices are deleted with them.
  */
 export function mirrorDeletions(client: KubeClient, all: readonly Service[]): Change[] {
   return all.filter(isMirror).map(({ metadata }) => {
@@ -77,7 +78,7 @@ export function mirrorDeletions(client: KubeClient, all: readonly Service[]): Ch
   })
 }
 
-/** The removal of finalizers from a Service, and of our condition, which would no longer be kept true. */
+/** The removal of finalizers from a Service, and of our condition, which would become stale. */
 export function serviceChange(client: KubeClient, object: Service, finalizers: readonly string[]): Change {
   const { planned, make } = removal(client, services, { object, finalizers })
   return {
@@ -90,7 +91,7 @@ export function serviceChange(client: KubeClient, object: Service, finalizers: r
   }
 }
 
-/** A role of before lacks this right. The condition blocks nothing, so it may stay. */
+/** A role from an older installation lacks this right. The condition blocks nothing, so it may stay. */
 function unlessForbidden(error: unknown): void {
   if (!isForbidden(error)) throw error
 }
@@ -115,7 +116,7 @@ function removal<T extends Service | ElasticIP>(client: KubeClient, resource: Re
   }
 }
 
-/** Removes finalizers from an object as it is now. Returns false if it changes all the time. */
+/** Removes finalizers from the current object. Returns false if it keeps changing. */
 async function removeFinalizers<T extends Service | ElasticIP>(
   client: KubeClient,
   resource: Resource<T>,
@@ -140,7 +141,7 @@ async function removeFinalizers<T extends Service | ElasticIP>(
   return false
 }
 
-/** An object as it is now. The Job of the chart may list, and may not get. */
+/** The current object. The chart's Job may list, but not get. */
 async function readAgain<T extends KubeObject>(client: KubeClient, resource: Resource<T>, { metadata }: T) {
   const { namespace, name } = metadata
   const found = await listAll(client, resource, {

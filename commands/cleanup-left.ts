@@ -11,7 +11,7 @@ import type { Resource } from '../kube/resource.ts'
 import { addressAnnotation, withdrawingAnnotation } from '../ledger/record/names.ts'
 import { counted } from '../lib/text.ts'
 
-/** Everything in which cleanup looks for what we wrote and it leaves. */
+/** The objects that may contain our writings after a cleanup. */
 export type LeftBehind = {
   announcing: KubeObject[]
   /** The kinds of announcing software that could not be read, and why. */
@@ -28,7 +28,7 @@ export async function readAnnouncing(client: KubeClient): Promise<Pick<LeftBehin
     try {
       return await listAllKnown(client, kind, {})
     } catch (error) {
-      // Calico has an API server of its own, and an uninstalled one may leave its registration behind.
+      // Calico has its own API server, which may leave its registration behind when it is uninstalled.
       if (!(error instanceof KubeError)) throw error
       unread.push({ kind, reason: error.message })
       return []

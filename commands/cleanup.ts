@@ -31,7 +31,7 @@ type CleanupDeps = StoppableDeps & { clock?: Pick<Clock, 'sleep'> }
 
 /**
  * Removes everything of ours that could block the cluster without our process: webhook configurations and finalizers.
- * Reservations and announcements stay: it says so, and how to remove it.
+ * Reservations and announcements stay: it says so, and how to remove them.
  */
 export async function cleanup(settings: CleanupSettings, given: CleanupDeps): Promise<void> {
   const { kubeconfig: file, apiServer, yes } = settings
@@ -45,7 +45,7 @@ export async function cleanup(settings: CleanupSettings, given: CleanupDeps): Pr
 
 type Cleaning = { yes: boolean; flags: CommandFlags }
 
-/** The work of `cleanup`, by a client. */
+/** Does the work of `cleanup` with a client. */
 export async function cleanUp(client: KubeClient, { yes, flags }: Cleaning, deps: CleanupDeps): Promise<void> {
   const { clock = systemClock } = deps
   const print = (text: string) => deps.print(withFlags(text, flags))
@@ -76,7 +76,7 @@ export async function cleanUp(client: KubeClient, { yes, flags }: Cleaning, deps
   print(afterwards)
 }
 
-/** The record of a takeover. Who may not read it does not know whether there is one. */
+/** The record of a takeover. A caller that may not read it does not know whether one exists. */
 type Takeover = ConfigMap | 'none' | 'unknown'
 
 async function readTakeover(client: KubeClient): Promise<Takeover> {
@@ -90,7 +90,7 @@ async function readTakeover(client: KubeClient): Promise<Takeover> {
   }
 }
 
-/** After a takeover `undo` is the way back: it also gives the predecessor what it needs. */
+/** After a takeover, `undo` is the way back: it also restores what the predecessor needs. */
 function takeoverWarning(takeover: Takeover): string {
   if (typeof takeover === 'string') return ''
   const { namespace, name } = takeover.metadata
@@ -102,9 +102,9 @@ function takeoverWarning(takeover: Takeover): string {
 }
 
 /**
- * The finalizers that go from a Service. A predecessor's is removed with ours, as in the controllers: no other program
- * would remove it. It stays where `takeover undo` may bring the predecessor back, which then releases the addresses of
- * Services that were deleted meanwhile. On a Service of a class it may be another controller's.
+ * The finalizers to remove from a Service. A predecessor's is removed with ours, as in the controllers: no other
+ * program would remove it. It stays if `takeover undo` may bring the predecessor back, which then releases the
+ * addresses of Services that were deleted meanwhile. On a Service with a class it may be another controller's.
  */
 function finalizersOf({ spec }: Service, takeover: Takeover): string[] {
   return takeover === 'none' && spec.loadBalancerClass === undefined ? [...ours, upstreamFinalizer] : ours
@@ -128,7 +128,7 @@ function finalizersLeft(held: Service[]): string {
   )
 }
 
-/** A caller that may only remove blocking objects, as the chart's Job, does not see what else stays. */
+/** A caller that may only remove blocking objects, such as the chart's Job, does not see what else stays. */
 async function leftBehind(client: KubeClient, all: Service[]): Promise<string> {
   try {
     const mirrorSlices = await listAll(client, endpointSlices, { labelSelector: mirrorSlicesSelector })
@@ -174,10 +174,10 @@ function reservationsLeft(records: ElasticIP[]): string {
   )
 }
 
-/** When each lease that one of our processes holds was renewed last. */
+/** The leases that our processes hold, and when each was last renewed. */
 type Renewals = ReadonlyMap<string, string | undefined>
 
-/** Reads which of our processes leads. The Job of the chart may not know, and no process of ours has rights when it runs. */
+/** Reads our processes' leases. The chart's Job may not read them, but no process of ours has rights when it runs. */
 async function readRenewals(client: KubeClient): Promise<Renewals> {
   try {
     const all = await listAll(client, leases, { fieldSelector: `metadata.namespace!=${nodeLeaseNamespace}` })
@@ -192,10 +192,10 @@ async function readRenewals(client: KubeClient): Promise<Renewals> {
   }
 }
 
-/** A leader renews its lease every 2 seconds, and adds a finalizer again within them. */
+/** A leader renews its lease and restores a finalizer within 2 seconds. */
 const lookAgainMs = 5_000
 
-/** Looks once more, and says what shows that a `serve` still runs. By then it has done something. */
+/** Checks again, and returns the signs that a `serve` still runs. By then it has left some. */
 async function returnedText(
   client: KubeClient,
   { renewals, clock }: { renewals: Renewals; clock: Pick<Clock, 'sleep'> },

@@ -5,7 +5,7 @@ export type CommandDeps = {
   print: (text: string) => void
 }
 
-/** The parts that a command uses which may end at any moment, because nothing has to be finished. */
+/** The parts for a command that may end at any moment, because it has nothing to finish. */
 export type StoppableDeps = CommandDeps & Pick<ServeDeps, 'signal' | 'endAtOnce'>
 
 /** Ends the process with this reason as soon as a signal stops it. */
@@ -17,7 +17,7 @@ export function endWhenStopped({ signal, endAtOnce }: StoppableDeps, reason: str
 export type ServeDeps = {
   env: Readonly<Record<string, string | undefined>>
   version: string
-  /** Aborts when the process has to stop. */
+  /** Aborts when the process must stop. */
   signal: AbortSignal
   /** Ends the process now, whatever it waits for. */
   endAtOnce: (reason: string) => void

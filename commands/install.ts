@@ -38,7 +38,7 @@ function clientOf({ kubeconfig: file }: Pick<InstallSettings, 'kubeconfig'>, { v
 /** The settings of an installation that is wanted, whatever the cluster has. */
 export type Installation = Omit<InstallSettings, 'overwrite'>
 
-/** The work of `install`, for a command that ends in its own way. */
+/** Does the work of `install` for a command that handles its own end. */
 export async function applyInstallation(settings: Installation, deps: CommandDeps): Promise<void> {
   const { print } = deps
   const connected = () => clientOf(settings, deps)
@@ -61,7 +61,7 @@ export async function applyInstallation(settings: Installation, deps: CommandDep
   print(nextStep(settings))
 }
 
-/** A Role needs its namespace. Until the announcing software has brought it, the rights to its objects are in each one. */
+/** A Role needs its namespace. Until the announcing software has created it, the rights apply in every namespace. */
 function announcerRightsNow(client: KubeClient, settings: Installation, print: CommandDeps['print']) {
   return givenWhere(announcerRights(settings), async ({ namespace, what }) => {
     const isThere = (await client.get(namespaces, { name: namespace })) !== undefined
@@ -89,7 +89,7 @@ function nextStep({ namespace, webhookUrl }: Installation): string {
   return `The cluster is ready. Next, run \`eip-admission serve\` ${where}.\n`
 }
 
-/** The API server does not know the kind before its definition is established. */
+/** The API server does not serve the kind until its CRD is established. */
 async function waitUntilEstablished(client: KubeClient, { metadata: { name } }: KubeObject): Promise<void> {
   for (let tries = 0; tries < 150; tries += 1) {
     const definition = await client.get(customResourceDefinitions, { name })

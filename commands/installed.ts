@@ -7,7 +7,7 @@ import { type InstallSettings, installSettings } from './settings/commands.ts'
 
 type Release = { name: string; namespace: string }
 
-/** The release of Helm that the webhook configurations are part of. */
+/** The Helm release that the webhook configurations belong to. */
 export function helmRelease({ mutating, validating }: Configurations): Release | undefined {
   const annotations = { ...mutating?.metadata.annotations, ...validating?.metadata.annotations }
   const name = annotations['meta.helm.sh/release-name']
@@ -15,12 +15,12 @@ export function helmRelease({ mutating, validating }: Configurations): Release |
   return name === undefined || namespace === undefined ? undefined : { name, namespace }
 }
 
-/** The command that installs again what Helm has installed. */
+/** The command that upgrades an installation by Helm. */
 export function helmUpgrade({ name, namespace }: Release): string {
   return `helm upgrade ${name} manifests/chart --namespace ${namespace} --reset-then-reuse-values`
 }
 
-/** The flag of an installation whose `serve` runs outside the cluster, as the webhook configurations show it. */
+/** The flag for an installation whose `serve` runs outside the cluster, read from the webhook configurations. */
 export function urlFlag(found: Configurations): string | undefined {
   const entries = Object.values(found).flatMap((configuration) => configuration?.webhooks ?? [])
   const [origin] = entries.flatMap(({ clientConfig }) => URL.parse(clientConfig.url ?? '')?.origin ?? [])
@@ -48,7 +48,7 @@ async function readOwner(client: KubeClient): Promise<string | undefined> {
 /** The parts of an installation that a cluster has. */
 export type Installed = { configurations: Configurations; owner: string | undefined }
 
-/** Reads what a cluster has of an installation. */
+/** Reads the parts of an installation that a cluster has. */
 export async function readInstalled(client: KubeClient): Promise<Installed> {
   const [configurations, owner] = await Promise.all([readConfigurations(client), readOwner(client)])
   return { configurations, owner }

@@ -4,7 +4,7 @@ import { absenceOf, type Section, type Setting } from '../settings/setting.ts'
 
 type Row = { section: Section; setting: Setting<unknown> }
 
-/** How a command has settings: which of their variables it reads, whether it requires any, which sections its help shows. */
+/** How a command takes settings: which variables it reads, whether any is required, which sections its help shows. */
 export type Having = {
   found?: readonly string[]
   requiresNone?: boolean
@@ -13,7 +13,7 @@ export type Having = {
 
 /**
  * Adds the flags of settings to a command: the required ones first, then section by section. A command that finds the
- * settings of `serve` itself requires none, and reads only the variables `found`.
+ * settings of `serve` itself requires no flags, and reads only the variables `found`.
  */
 export function addSettings(
   command: Command,
@@ -36,7 +36,7 @@ export function addSettings(
   return command
 }
 
-/** A setting with its variable only if that is among these. */
+/** The setting, without its variable unless that is one of these. */
 function withEnv(setting: Setting<unknown>, variables: readonly string[]): Setting<unknown> {
   const { env, ...others } = setting
   return env !== undefined && variables.includes(env) ? setting : others

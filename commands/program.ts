@@ -43,7 +43,9 @@ export type ProgramDeps = Commands & {
   printError: (text: string) => void
   /** Receives the exit code of a command that has one. */
   ended: (exitCode: number | void) => void
-  /** The value of --cloud-provider whose flags a help text shows, besides those that every cloud has. Absent: all flags. */
+  /**
+   * The value of --cloud-provider whose flags a help text shows, besides those of every provider. Absent: all flags.
+   */
   help?: { provider: string | undefined } | undefined
 }
 
@@ -61,8 +63,8 @@ type OnceCommand = {
 }
 
 /**
- * The variables that `takeover` reads of the environment. Anything else counts as the predecessor's, if that runs outside
- * the cluster.
+ * The variables that `takeover` reads from the environment. All others are the predecessor's, if it runs outside the
+ * cluster.
  */
 const foundVariables = ['KUBECONFIG', 'POD_NAMESPACE']
 
@@ -175,7 +177,9 @@ function ofCloud(help: ProgramDeps['help']): (section: Section) => boolean {
   return ({ isDialect, heading }) => !help || !isDialect || heading === named?.title
 }
 
-/** Where a command finds the settings of `serve` itself, its help shows only how it reaches the cluster and the cloud. */
+/**
+ * The help of a command that finds the settings of `serve` itself shows only how to reach the cluster and the provider.
+ */
 function ofFinder(help: ProgramDeps['help']): (section: Section) => boolean {
   const places = ['Cloud', 'Cluster']
   return (section) => !help || !serveSections.includes(section) || places.includes(section.heading)
@@ -252,7 +256,7 @@ export function completionScript(root: Command, shell: Shell): string {
 /** The words of a command, and what may follow them. */
 type Place = { words: string[]; commands: readonly Command[]; flags: { name: string; meaning: string }[] }
 
-/** A command stands after those below it: the first that fits decides. */
+/** A command comes after its subcommands, because the first match decides. */
 function placesOf(command: Command, words: string[]): Place[] {
   const { commands, options } = command
   const flags = options.flatMap(({ long, hidden, description }) =>

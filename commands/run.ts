@@ -15,7 +15,7 @@ export async function run(given: readonly string[], deps: Omit<ProgramDeps, 'end
   try {
     const root = program({
       ...deps,
-      // Only a visible flag is suggested for a misspelt one, so all are visible where no help is asked for.
+      // Commander suggests only visible flags for a misspelt one, so all are visible unless the help is requested.
       help: asksHelp && !given.includes(wholeHelp) ? { provider: providerIn(args) } : undefined,
       ended: (code) => void (exitCode = code ?? 0),
     })
@@ -41,7 +41,7 @@ function providerIn(args: readonly string[]): string | undefined {
   return last
 }
 
-/** The predecessors have one command, so their manifests begin with the flags of `serve`. */
+/** The predecessors have a single command, so their manifests begin with the flags of `serve`. */
 function withCommand(args: readonly string[]): string[] {
   const [first = ''] = args
   const isServe = first.startsWith('--') && first !== '--help' && first !== '--version'

@@ -11,7 +11,7 @@ import type { Context, Values } from './facts.ts'
 import type { ClusterReader } from './reader.ts'
 import { wantOf } from './wanted.ts'
 
-/** The objects that the announcing software reads; undefined where the setting chooses software without any. */
+/** The objects that the announcing software reads; undefined if the setting chooses software without any. */
 export function announcerObjects({ vendor }: Context): ObjectConfiguration | undefined {
   const { configuration } = announcerOf(vendor.loadBalancer, vendor.announcerMarks)
   if (configuration?.kind === 'either') return configuration.objects
@@ -19,7 +19,7 @@ export function announcerObjects({ vendor }: Context): ObjectConfiguration | und
 }
 
 /**
- * The objects that the announcing software reads and reports, with the kinds that it reads and the cluster does not know.
+ * The objects that the announcing software reads and reports, and the kinds among them that the cluster does not know.
  * An older version may lack the kinds of reports. Secrets stay unread.
  */
 export async function readAnnouncer(
@@ -45,7 +45,7 @@ export async function readAnnouncer(
 
 type Known = Pick<Values, 'announcer' | 'services' | 'records' | 'nodes' | 'peers'>
 
-/** The problems of the announcing software, by its own reports and by what `serve` would write for it now. */
+/** The problems of the announcing software, from its own reports and from what `serve` would write for it now. */
 export function announcerProblems({ announcer, ...known }: Known, context: Context): Problem[] {
   const configuration = announcerObjects(context)
   if (!configuration) return []

@@ -25,7 +25,7 @@ type CloudFacts = Pick<Facts, CloudFactName>
 /** As many as `serve` has in flight. */
 const concurrency = 5
 
-/** Reads everything that the checks need of the cloud. `pace` counts the calls. */
+/** Reads everything that the checks need from the provider. `pace` counts the calls. */
 export async function cloudFacts(
   reader: CloudReader,
   { context, pace }: { context: Context; pace: Values['cloudPace'] },
@@ -61,10 +61,10 @@ export async function cloudFacts(
   }
 }
 
-/** How often a read is tried that the rate limit refuses, and how long it waits at most. */
+/** How often to try a read that the rate limit refuses, and the longest wait before a retry. */
 const patience = { tries: 3, mostMs: 2_000 }
 
-/** Reads a fact of the cloud. Another program may have used up the rate limit of this moment: that is waited out. */
+/** Reads a fact from the provider. If another program has used up the rate limit, waits and tries again. */
 function readCloud<T>(read: () => Promise<T>): Promise<Fact<T>> {
   return readFact(async () => {
     for (let left = patience.tries - 1; left > 0; left -= 1) {

@@ -61,7 +61,10 @@ export function sharedReads({ reader, credentials, userAgent, context }: SharedS
 
 type SharedName = 'server' | 'cluster' | 'services' | 'nodes' | 'definitions' | 'metallb' | 'document' | 'sessions'
 
-/** Reads everything that the checks need of the API server, each fact by itself: a read that fails hides no other. */
+/**
+ * Reads everything that the checks need from the API server. Facts are read separately: a failed read hides no other
+ * fact.
+ */
 export async function clusterFacts(source: ClusterSource): Promise<ClusterFacts> {
   const { reader, context } = source
   const { process } = context.settings
@@ -122,7 +125,7 @@ export async function settled<T extends Record<string, Fact<unknown>>>(reads: {
 }): Promise<T> {
   const entries = Object.entries<Promise<Fact<unknown>>>(reads)
   const values = await Promise.all(entries.map(async ([name, read]) => [name, await read] as const))
-  // Each read has given the fact of its name.
+  // The entries have the names and the types of T.
   return Object.fromEntries(values) as T
 }
 
@@ -134,7 +137,7 @@ async function configurations(reader: ClusterReader): Promise<Values['webhooks']
   return { mutating, validating }
 }
 
-/** A probe that says neither yes nor no was not answered: a right is missing, or the API server is in trouble. */
+/** A probe without a clear result was not answered: a right is missing, or the API server fails. */
 async function probed(reader: ClusterReader, namespace: string): Promise<Values['probe']> {
   const result = await reader.probe(namespace)
   if (result.outcome === 'unknown') throw new Error(result.reason)
@@ -160,13 +163,13 @@ async function recentEvents(reader: ClusterReader, now: Date): Promise<Values['e
   return all.filter(({ lastTimestamp }) => now.getTime() - Date.parse(lastTimestamp) < hourMs)
 }
 
-/** MetalLB's objects in every namespace; none where the cluster does not know their kinds. */
+/** MetalLB's objects in every namespace; none if the cluster does not know their kinds. */
 async function metallbObjects(reader: Reader): Promise<KubeObject[]> {
   const kinds: Resource<KubeObject>[] = [ipAddressPools, bgpPeers, bgpAdvertisements, configurationStates]
   return (await Promise.all(kinds.map((kind) => listKnown(reader, kind)))).flat()
 }
 
-/** MetalLB's ConfigMap, where the settings name one that it may read. */
+/** MetalLB's ConfigMap, if the settings name one that it may read. */
 async function readDocument(reader: Reader, { vendor: { loadBalancer } }: Context): Promise<Values['document']> {
   if (loadBalancer.kind !== 'metallb-configmap' && loadBalancer.kind !== 'metallb') return undefined
   return reader.get(configMaps, { namespace: loadBalancer.namespace, name: loadBalancer.name })
@@ -193,7 +196,7 @@ const kinds = ['Role', 'RoleBinding', 'ClusterRole', 'ClusterRoleBinding']
 /** The roles and bindings that `install` applies with these settings, and the cluster's own with the same names. */
 export async function installedRoles(reader: ClusterReader, context: Context): Promise<Values['roles']> {
   const { loadBalancer } = context.vendor
-  // The chart, and an installation before the announcing software, give these rights in each namespace.
+  // The chart, and an installation that precedes the announcing software, grant these rights in each namespace.
   const announcing = await givenWhere(
     announcerRights({ loadBalancer, metallbConfigMap: undefined }),
     async ({ role: name, namespace }) => {
@@ -219,18 +222,18 @@ function wantedRoles({ settings, vendor }: Context, announcing: ObjectRights[]):
   })
 }
 
-/** Operators bind or remove these as they like. */
+/** Operators may bind or remove these as they like. */
 const ofPeople = ['eip-admission-view', 'eip-admission-editor']
 
 const timeoutMs = 3_000
 
-/** The certificate that the webhooks serve; undefined where this machine does not reach them, as outside the cluster. */
+/** The certificate that the webhooks serve; undefined if this machine does not reach them, as outside the cluster. */
 async function servingCertificate(
   configuration: WebhookConfiguration | undefined,
 ): Promise<Values['servingCertificate']> {
   const at = placeOf(configuration?.webhooks?.[0]?.clientConfig)
   if (!at) return undefined
-  // Whom we trust does not matter: we only read the certificate, and send nothing.
+  // Trust does not matter here: we only read the certificate, and send nothing.
   const socket = connect({ ...at, servername: '', rejectUnauthorized: false, timeout: timeoutMs })
   try {
     await once(socket, 'secureConnect', { signal: AbortSignal.timeout(timeoutMs) })

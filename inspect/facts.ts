@@ -42,7 +42,7 @@ export type Volume = {
   projected?: { sources?: { secret?: Items; configMap?: Items }[] }
 }
 
-/** A Deployment, a DaemonSet or a static pod, with everything that says how its program is set. */
+/** A Deployment, a DaemonSet or a static pod, with everything that configures its program. */
 export type Workload = KubeObject & {
   spec?: {
     replicas?: number
@@ -87,10 +87,10 @@ export type Definition = KubeObject & {
   spec?: { versions?: { name: string; served?: boolean; schema?: { openAPIV3Schema?: Schema } }[] }
 }
 
-/** A read of the cloud, with the reason why it failed. */
+/** A read from the provider, with the reason why it failed. */
 export type CloudRead = { what: string; problem?: string; fault?: Fault | undefined }
 
-/** A session of a BGP router, where FRR-K8s reports it. */
+/** A session of a BGP router, as FRR-K8s reports it. */
 export type SessionState = KubeObject & { status?: { node?: string; peer?: string; bgpStatus?: string } }
 
 /** The peers to which the speaker of one node announces a Service. */
@@ -104,9 +104,9 @@ export type Values = {
   apiServerPods: Pod[]
   webhooks: Configurations
   probe: ProbeResult
-  /** The certificate that the webhooks serve, where this machine can reach them. */
+  /** The certificate that the webhooks serve, if this machine can reach them. */
   servingCertificate: { place: string; endsAt: Date } | undefined
-  /** The id of the cluster, and where it is from. */
+  /** The id of the cluster, and its sources. */
   cluster: { id: string; uid: string; ledger: ConfigMap | undefined }
   services: Service[]
   records: ElasticIP[]
@@ -117,16 +117,16 @@ export type Values = {
   events: KubeEvent[]
   /** The roles and bindings that `install` applies, and what the cluster has of each. */
   roles: { wanted: RoleObject; found: RoleObject | undefined }[]
-  /** The definitions of MetalLB's custom resources. */
+  /** MetalLB's CRDs. */
   definitions: Definition[]
   elasticIPDefinition: Definition | undefined
   /** MetalLB's pools, peers, advertisements and reports. */
   metallb: KubeObject[]
   /** The objects that the announcing software reads and reports; `unknown` are the kinds that the cluster does not know. */
   announcer: { existing: KubeObject[]; reports: KubeObject[]; unknown: string[] }
-  /** The ConfigMap of Cilium, wherever it runs; none where the setting chooses other software. */
+  /** The ConfigMap of Cilium, in any namespace; none if the setting chooses other software. */
   ciliumConfigs: ConfigMap[]
-  /** The ConfigMap of kube-proxy, as kubeadm names it; none where the setting assigns no address. */
+  /** The ConfigMap of kube-proxy, as kubeadm names it; undefined if the setting assigns no address. */
   kubeProxyConfig: ConfigMap | undefined
   /** Which sessions Cilium is configured with. */
   ciliumSessions: SoftwareFacts['ciliumSessions']
@@ -136,16 +136,16 @@ export type Values = {
   announcements: AnnouncementState[]
   sessions: SessionState[]
   cloudReads: CloudRead[]
-  /** How many calls the cloud refused because of its rate limit, of how many. */
+  /** The number of calls, and how many of them the provider's rate limit refused. */
   cloudPace: { calls: number; limited: number }
   reservations: Reservation[]
   locations: Location[]
   machines: Machine[]
-  /** The BGP peers that the cloud has for a machine, by its id. */
+  /** The BGP peers that the provider has for a machine, by its id. */
   peers: Map<string, Peer[]>
-  /** The view of the cloud's routers of a machine's sessions, by its id. */
+  /** The provider's view of a machine's sessions, by its id. */
   seenSessions: Map<string, SeenSessions>
-  /** The addresses of the project, with the machines that they are assigned to; none where the setting assigns none. */
+  /** The addresses of the project, with the machines that they are assigned to; none if the setting assigns none. */
   assigned: AssignedAddress[]
   /** The reservations with the tag of the control-plane address. */
   controlPlane: AssignedAddress[]

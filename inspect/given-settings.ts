@@ -31,7 +31,7 @@ export function dataReader(reader: Reader): ReadData {
 /** A variable of a program's environment. `isSecret`: it comes from a Secret, so that it is never printed. */
 export type GivenVariable = { name: string; value: string; isSecret: boolean }
 
-/** How a program is set, as its pods are. */
+/** A program's settings, as its pods have them. */
 export type GivenSettings = {
   flags: Record<string, string>
   /** The flags whose values have a part from a Secret. */
@@ -46,8 +46,8 @@ export type GivenSettings = {
 type Settled = Pick<FoundWorkload, 'object' | 'container'>
 
 /**
- * Reads how a program is set: the flags of its container, its environment, and its configuration file. A flag of
- * `repeated` has all values of its repetitions; of any other the last one takes effect.
+ * Reads a program's settings: the flags of its container, its environment, and its configuration file. A flag of
+ * `repeated` keeps the values of all repetitions; for any other flag, the last one takes effect.
  */
 export async function readGivenSettings(
   found: Settled,
@@ -109,7 +109,7 @@ async function variableOf(
   if (!valueFrom) return { name, value: value ?? '', isSecret: false }
   const { secretKeyRef, configMapKeyRef } = valueFrom
   const ref = secretKeyRef ?? configMapKeyRef
-  // The name of the node or the address of the host: no setting is of such a kind.
+  // A field reference, such as the node's name or the host's address, is never a setting.
   if (!ref) return undefined
   const kind = secretKeyRef ? 'Secret' : 'ConfigMap'
   const data = await tryRead(readData, { kind, namespace, name: ref.name ?? '' }, ref.optional ? undefined : unread)
@@ -134,7 +134,7 @@ async function tryRead(
   }
 }
 
-/** Kubernetes replaces `$(NAME)` in the words of a container by the variable, if there is one. */
+/** Kubernetes replaces `$(NAME)` in a container's arguments with the variable, if there is one. */
 function expand(word: string, env: readonly GivenVariable[]): { text: string; isSecret: boolean } {
   let isSecret = false
   const text = word.replace(/\$\(([^)]+)\)/g, (whole, name) => {
@@ -145,7 +145,9 @@ function expand(word: string, env: readonly GivenVariable[]): { text: string; is
   return { text, isSecret }
 }
 
-/** The flags among the words of a container. A flag without a value is true, as in Go; the value may be the next word. */
+/**
+ * The flags among a container's arguments. A flag without a value is true, as in Go; the value may be the next word.
+ */
 function flagsIn(words: readonly string[], repeated: ReadonlySet<string>): Record<string, string> {
   const flags: Record<string, string> = {}
   words.forEach((word, n) => {

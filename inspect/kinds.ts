@@ -2,7 +2,7 @@ import type { KubeObject } from '../kube/objects.ts'
 import { defineResource } from '../kube/resource.ts'
 import type { AnnouncementState, Definition, Pod, SessionState, Workload } from './facts.ts'
 
-/** Kinds that only the commands of people read. */
+/** Kinds that only the commands for people read. */
 
 export const pods = defineResource<Pod>({ apiVersion: 'v1', kind: 'Pod', plural: 'pods', namespaced: true })
 

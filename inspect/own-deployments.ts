@@ -9,15 +9,15 @@ import type { Reader } from './reader.ts'
 export const ownLabel = 'app.kubernetes.io/name=eip-admission'
 
 /**
- * The namespace that has the rights of eip-admission in the cluster; undefined if none has. Whoever may write Deployments
- * in a namespace can label one as eip-admission's; only administrators write this binding.
+ * The namespace that has the rights of eip-admission in the cluster; undefined if none has. Anyone who may write
+ * Deployments in a namespace can label one as eip-admission's; only administrators write this binding.
  */
 export async function ownNamespaceIn(reader: Pick<Reader, 'get'>): Promise<string | undefined> {
   const binding = await reader.get(clusterRoleBindings, { name: names.serviceAccount })
   return binding?.subjects?.find(({ name }) => name === names.serviceAccount)?.namespace
 }
 
-/** The Deployments of eip-admission: those of the namespace that has its rights, as far as a reader may know which. */
+/** The Deployments of eip-admission, only from the namespace that has its rights if the reader may know which. */
 export async function listOwnDeployments(reader: Reader): Promise<Workload[]> {
   const namespace = await ownNamespaceIn(reader).catch(unlessForbidden)
   return listAll(reader, deployments, { labelSelector: ownLabel, ...(namespace !== undefined && { namespace }) })

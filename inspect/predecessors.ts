@@ -6,8 +6,8 @@ import { dialects } from '../clouds/dialects.ts'
 import { oneOf } from '../lib/text.ts'
 
 /**
- * A program that we replace. Its traces in the cluster and the cloud have the names of its dialect, which we share with
- * it.
+ * A program that we replace. Its traces in the cluster and at the provider have the names of its dialect, which we
+ * share with it.
  */
 export type Predecessor = DialectPredecessor & {
   /** The name of its dialect. */
@@ -16,7 +16,7 @@ export type Predecessor = DialectPredecessor & {
   provider: string
   /** Its lease, if it elects a leader. Older manifests say --leader-elect=false. */
   lease: { namespace: string; name: string }
-  /** How MetalLB's objects of it are recognized. */
+  /** How to recognize the objects that it wrote for MetalLB. */
   metallb: AnnouncerMarks
   /** The Service that shows the control-plane address. */
   mirrorService: { namespace: string; name: string }
@@ -41,7 +41,7 @@ function predecessorsOf({ name, providers: [provider = name], names, predecessor
   }))
 }
 
-/** The version that runs; undefined for `main`, a commit or only a digest, and where an image of another name says nothing. */
+/** The running version; undefined for `main`, a commit or only a digest, and for an image with another name. */
 export function runningVersion({
   image,
   predecessor,
@@ -52,7 +52,9 @@ export function runningVersion({
   return isImageOf(predecessor, image) ? versionOf(image) : undefined
 }
 
-/** The finalizers that a release of a predecessor puts on Services. A version without a number is taken for a current one. */
+/**
+ * The finalizers that a release of a predecessor puts on Services. A version without a number counts as a current one.
+ */
 export function finalizersOf({ finalizesSince }: Predecessor, version: string | undefined): string[] {
   if (finalizesSince === undefined) return []
   return version !== undefined && isBefore(version, finalizesSince) ? [] : [upstreamFinalizer]

@@ -10,7 +10,7 @@ import { probeOnce } from '../webhooks/webhook-probe.ts'
 export type Reader = Pick<KubeClient, 'get' | 'list'>
 
 export type ClusterReader = Reader & {
-  /** Asks the API server by a dry run whether it calls the webhooks. */
+  /** Checks with a dry run whether the API server calls the webhooks. */
   probe(namespace: string): Promise<ProbeResult>
 }
 

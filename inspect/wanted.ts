@@ -6,7 +6,7 @@ import { type OwnAddressFacts, usedAddresses } from '../ledger/want/own-address-
 import { type Want, want } from '../ledger/want/want.ts'
 import type { Context, Values } from './facts.ts'
 
-/** The want of a Service, as `serve` decides it; the locations of the cloud do not matter here. */
+/** The want of a Service, as `serve` decides it; the provider's locations do not matter here. */
 export function wantOf(service: Service, { vendor }: Context): Want {
   return want(service, vendor.policy, undefined)
 }
@@ -30,12 +30,12 @@ export function covers({ address: first, prefixLength = 32 }: Reservation, addre
   return canonicalIpAddress(first) === parsed.text || isInRanges(parsed, [`${first}/${prefixLength}`])
 }
 
-/** Whether a record is the one of this Service. */
+/** Whether a record belongs to this Service. */
 export function isOf(record: ElasticIP, service: Service): boolean {
   return claimKey(record) === keyOf(service)
 }
 
-/** The facts that decide about own addresses, as far as a command reads them. */
+/** The facts that decide about own addresses, as far as a command can read them. */
 export function ownAddressFacts(
   { services, records, reservations, cluster }: Pick<Values, 'services' | 'records' | 'reservations' | 'cluster'>,
   context: Context,
@@ -43,20 +43,20 @@ export function ownAddressFacts(
   const { settings, vendor } = context
   const covering = ({ text }: IpAddress) => reservations.find((one) => covers(one, text))
   return {
-    // Ranges of the cluster and claims of nodes are what `serve` finds.
+    // Only `serve` checks the cluster's ranges and the nodes' claims.
     clusterNetwork: () => undefined,
     nodeClaim: () => undefined,
     isInRanges: (address) => isInRanges(address, settings.cluster.ownAddressRanges),
     isReserved: (address) => covering(address) !== undefined,
     reservation: covering,
     scheme: schemeOf(cluster, context),
-    // Records that are being released too, as `serve` has them.
+    // This includes records that are being released, as in `serve`.
     records: ({ text }) => records.filter(({ status }) => canonicalIpAddress(status?.address ?? '') === text),
     users: (address) => services.filter((service) => usedAddresses(service, vendor.policy).includes(address)),
   }
 }
 
-/** Whether something has existed for so long that it should be done already. */
+/** Whether an object is so old that its work should already be done. */
 export function isOverdue({ creationTimestamp }: { creationTimestamp?: string }, { now }: Context): boolean {
   return now.getTime() - Date.parse(creationTimestamp ?? '') > overdueMs
 }
@@ -65,7 +65,7 @@ const overdueMs = 300_000
 
 export type Held = { service: Service; address: IpAddress; text: string }
 
-/** Addresses that Services hold for so long that they should be announced. */
+/** Addresses that Services have held for so long that they should be announced. */
 export function heldByServices(services: readonly Service[], records: readonly ElasticIP[], context: Context): Held[] {
   return services.flatMap((service) => {
     if (!isOverdue(service.metadata, context)) return []

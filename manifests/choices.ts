@@ -2,8 +2,8 @@
 export type Condition = { value: string; is?: string | number } | { anyOf: readonly string[] }
 
 /**
- * The values that decide what is installed. The objects are built once from these questions. Two kinds of answers
- * exist: values that are known, for manifests without Helm, and references that Helm resolves, for the chart.
+ * The values that decide what is installed. The objects are built once from these questions. There are two kinds of
+ * answers: known values, for manifests without Helm, and references that Helm resolves, for the chart.
  */
 export type Choices = {
   /** A value inside a text. */
@@ -18,9 +18,9 @@ export type Choices = {
   joined: (path: string, otherwise: string) => string
   /** The items of a list, to spread into a list. */
   items: (path: string) => unknown[]
-  /** `then`, a map entry or a list item, where the condition is met; absent otherwise. */
+  /** `then`, a map entry or a list item, if the condition is met; absent otherwise. */
   when: (condition: Condition, then: unknown) => unknown
-  /** The same where the condition is not met. */
+  /** The same if the condition is not met. */
   unless: (condition: Condition, then: unknown) => unknown
   /** A choice of two numbers. */
   either: (condition: Condition, then: number, otherwise: number) => unknown
@@ -34,11 +34,11 @@ export type Choices = {
   pathSecret: string
   /** A text as the data of a Secret. */
   base64: (text: string) => string
-  /** A text in which braces are not Helm's, but belong to the program that reads the object. */
+  /** A text whose braces are not for Helm, but for the program that reads the object. */
   literal: (text: string) => string
 }
 
-/** `chart` is the chart and its version, where Helm installs one. */
+/** `chart` is the chart and its version, if Helm installs one. */
 export type Release = { namespace: string; name: string; manager: string; version: string; chart?: string }
 
 export type ValueTree = { [name: string]: unknown }

@@ -8,8 +8,8 @@ const api = 'rbac.authorization.k8s.io'
 const metadata = { name: names.cleanup }
 
 /**
- * Runs `cleanup` when everything else of the chart is deleted. Without it a Service with our finalizer could not be
- * deleted any more. The process has lost its rights then, so it cannot add a finalizer again.
+ * Runs `cleanup` after everything else of the chart is deleted: otherwise our finalizer would block each Service's
+ * deletion. By then the process has lost its rights, so it cannot restore a finalizer.
  */
 export function cleanupJob(choices: Choices): object[] {
   const { namespace } = choices.release
@@ -50,7 +50,7 @@ export const cleanupRules = [
     verbs: ['delete'],
   },
   { apiGroups: ['eip-admission.dev'], resources: ['elasticips'], verbs: ['list', 'patch'] },
-  // A list by only this name is a list of this one.
+  // Such a right to list covers only a list that selects this name.
   { apiGroups: [''], resources: ['configmaps'], resourceNames: [names.takeoverConfigMap], verbs: ['list'] },
 ]
 
@@ -62,7 +62,7 @@ function hook(weight: string): object {
   }
 }
 
-/** The pods of the release reached the API server there, and the cluster IP may not work where they ran. */
+/** The release's pods reached the API server there; the cluster IP may not work on their nodes. */
 const apiServer = { value: 'settings.api-server' }
 
 function job(choices: Choices): object {

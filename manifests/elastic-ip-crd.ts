@@ -3,7 +3,7 @@ import { elasticIPStatus } from './elastic-ip-status.ts'
 
 const rules = [
   {
-    // The ledger finds the records of a Service by their names. Every other name is a provisioned or warm ElasticIP.
+    // The ledger finds a Service's records by their names. Every other name is a provisioned or warm ElasticIP.
     rule:
       "!self.metadata.name.matches('^[^.]+[.][^.]+([.]ipv[46])?$') || (has(self.spec.claimRef) && " +
       "(self.metadata.name + '.').startsWith(self.spec.claimRef.__namespace__ + '.' + self.spec.claimRef.name + '.'))",
@@ -19,7 +19,7 @@ const rules = [
       'reservationID is fixed once the address is known: restore it, or delete this ElasticIP and create another one',
   },
   {
-    // A reservation cannot move at the cloud.
+    // The provider cannot move a reservation.
     rule:
       '!(has(oldSelf.status) && has(oldSelf.status.reservationID)) || ' +
       '(has(self.spec.location) ? self.spec.location : "") == (has(oldSelf.spec.location) ? oldSelf.spec.location : "")',
@@ -27,7 +27,7 @@ const rules = [
       'location is fixed once the address is reserved: restore it, or delete this ElasticIP and create another one',
   },
   {
-    // Only the cloud changes them. Both may go: then the cloud is asked.
+    // Only the provider changes these. If both are removed, the provider is asked again.
     rule:
       '!(has(oldSelf.status) && has(oldSelf.status.address) && has(self.status) && has(self.status.address)) || ' +
       '(self.status.address == oldSelf.status.address && (!has(oldSelf.status.reservationID) || ' +

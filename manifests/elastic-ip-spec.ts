@@ -51,7 +51,7 @@ const source = {
   },
 }
 
-/** The schema of `spec`: the address that is wanted, and its Service. */
+/** The schema of `spec`: the requested address, and its Service. */
 export const elasticIPSpec = {
   description: 'The address that is wanted, and the Service that it is for.',
   type: 'object',

@@ -3,7 +3,7 @@ const time = { type: 'string', format: 'date-time' }
 
 const generation = { type: 'integer', format: 'int64', minimum: 0 }
 
-/** The status of a record that nothing has looked at yet: without it, tools take a new object for a finished one. */
+/** The status of a record before its first reconcile. Without it, tools would take a new object for a finished one. */
 const pending = {
   type: 'Ready',
   status: 'Unknown',

@@ -27,12 +27,12 @@ export type Part = {
   /** Installed if all of these are met. */
   conditions: Condition[]
   objects: object[]
-  /** Needs what only Helm has: hooks, or a look at the cluster. */
+  /** Needs features that only Helm has: hooks, or reads from the cluster. */
   helmOnly?: true
 }
 
 /**
- * Everything that runs the product inside a cluster, in the order in which it is applied. Guardians run where one of the
+ * Everything that runs the product inside a cluster, in the order in which it is applied. Guardians run if one of the
  * values `guardedBy` is set.
  */
 export function inClusterParts(choices: Choices, webhooks: WebhookFacts[], guardedBy: readonly string[]): Part[] {
@@ -82,7 +82,7 @@ function webhookOptions(choices: Choices, webhooks: WebhookFacts[]) {
     failurePolicy: text('webhooks.failurePolicy'),
     classes: joined('settings.load-balancer-class', withoutClass),
     excludedNamespaces: [
-      // With Ignore nothing waits for us. With Fail the cluster must be able to repair itself without us.
+      // With Ignore nothing depends on us. With Fail the cluster must be able to repair itself without us.
       when({ value: 'webhooks.failurePolicy', is: 'Fail' }, 'kube-system'),
       ...items('webhooks.excludedNamespaces'),
     ],
@@ -102,7 +102,7 @@ function webhookOptions(choices: Choices, webhooks: WebhookFacts[]) {
   return { namespace: release.namespace, webhooks, pathSecret, policy }
 }
 
-/** Helm deletes what it installed. With the definition, every record would go. */
+/** Helm deletes what it installed. Without the CRD, every record would be deleted, too. */
 function keptDefinition({ when }: Choices): object {
   const annotations = when({ value: 'crds.keep' }, { 'helm.sh/resource-policy': 'keep' })
   return { ...elasticIPDefinition, metadata: { ...elasticIPDefinition.metadata, annotations } }
@@ -138,7 +138,7 @@ function deployment(choices: Choices): object {
       revisionHistoryLimit: 3,
       strategy: {
         type: 'RollingUpdate',
-        // On the host network a new pod needs the ports of an old one: one of the others answers meanwhile.
+        // On the host network a new pod needs the ports of an old one, while another pod answers.
         rollingUpdate: { maxSurge: either(onHost, 0, 1), maxUnavailable: either(onHost, 1, 0) },
       },
       selector,
@@ -165,7 +165,7 @@ function podDisruptionBudget({ release, scalar }: Choices): object {
 const apiVersion = 'cert-manager.io/v1'
 const issuers = { selfSigned: 'eip-admission-selfsigned', authority: names.issuingAuthority }
 
-/** An authority that cert-manager makes only for us, where no other issuer is named. */
+/** An authority that cert-manager makes only for us, if no other issuer is named. */
 function ownIssuers({ release: { namespace } }: Choices): object[] {
   return [
     { apiVersion, kind: 'Issuer', metadata: { name: issuers.selfSigned, namespace }, spec: { selfSigned: {} } },
@@ -215,7 +215,7 @@ const labels = { 'app.kubernetes.io/name': names.guardian }
 
 /**
  * The process on every control-plane node that moves the control-plane address. It talks to the API server of its own
- * node: the address that it moves may lead nowhere at that moment.
+ * node, because the address that it moves may lead nowhere at that moment.
  */
 function controlPlaneDaemonSet(choices: Choices): object {
   return {
@@ -233,9 +233,9 @@ function controlPlaneDaemonSet(choices: Choices): object {
           hostNetwork: true,
           dnsPolicy: 'Default',
           affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: onControlPlane } },
-          // A takeover installs the chart while the predecessor still moves the address.
+          // A takeover installs the chart with 0 replicas, while the predecessor still moves the address.
           nodeSelector: choices.when({ value: 'replicas', is: 0 }, { [stoppedLabel]: 'true' }),
-          // The address must have a holder, whatever is wrong with the nodes.
+          // The address must have a holder, whatever taints the nodes have.
           tolerations: [{ operator: 'Exists' }],
           containers: [container(choices)],
           volumes: [cloudVolume(choices), ...choices.items('extraVolumes')],
@@ -261,7 +261,7 @@ function container(choices: Choices): object {
       ...flags('settings'),
       // The Deployment may use the host's ports too.
       `--secure-port=${text('controlPlane.securePort')}`,
-      // The last of two flags counts: the API server of the Deployment may be at the address that the guardian moves.
+      // The last of two equal flags counts: the Deployment's API server may be at the address that the guardian moves.
       `--api-server=https://$(HOST_IP):${text('controlPlane.apiServerPort')}`,
     ],
     env: [

@@ -20,7 +20,7 @@ export function installObjects(options: InstallOptions): KubeObject[] {
   return objects as KubeObject[]
 }
 
-/** The Service by which the API server calls the webhooks; the port of the process is a number or the name of one. */
+/** The Service by which the API server calls the webhooks; the target port is a number or a name. */
 export function webhookService(namespace: string, targetPort: number | string): object {
   return {
     apiVersion: 'v1',
@@ -33,7 +33,7 @@ export function webhookService(namespace: string, targetPort: number | string): 
   }
 }
 
-/** The Secret with the segment of the webhooks' paths that only the API server knows. */
+/** The Secret with the segment of the webhooks' paths that only the API server should know. */
 export function webhookSecret(
   namespace: string,
   { pathSecret, base64 }: { pathSecret: string; base64: (text: string) => string },

@@ -6,7 +6,7 @@ import { bindRole } from './rbac.ts'
 /** An object of an operator's manifest, and its place in the API. */
 export type ManifestPart = { object: KubeObject; resource: Pick<Resource<KubeObject>, 'plural' | 'namespaced'> }
 
-/** The objects that give the rights, or why these rights would be too much or too little. */
+/** The objects that grant the rights, or why these rights would be too many or too few. */
 export type ManifestRights = { objects: KubeObject[]; problems: string[] }
 
 /**

@@ -6,7 +6,7 @@ import { names } from '../settings/installed-names.ts'
 const apiVersion = 'monitoring.coreos.com/v1'
 const labels = { 'app.kubernetes.io/component': 'metrics' }
 
-/** The Service by which Prometheus finds every replica; not ready ones too. */
+/** The Service by which Prometheus finds every replica, including those that are not ready. */
 export function metricsService({ release: { namespace }, scalar }: Choices): object {
   return {
     apiVersion: 'v1',
@@ -21,7 +21,9 @@ export function metricsService({ release: { namespace }, scalar }: Choices): obj
   }
 }
 
-/** The object that the Prometheus operator reads. The port has our own certificate, which no client outside knows. */
+/**
+ * The object that the Prometheus operator reads. The port serves our own certificate, which no outside client trusts.
+ */
 export function serviceMonitor({ entries, release: { namespace }, text }: Choices): object {
   return {
     apiVersion,

@@ -1,7 +1,7 @@
 import type { Choices } from './choices.ts'
 import { names } from '../settings/installed-names.ts'
 
-/** Where the pod finds what other programs provide. */
+/** The folders in which the pod finds files from other programs. */
 const folders = {
   cloud: '/etc/eip-admission/cloud',
   certificate: '/etc/eip-admission/certificate',
@@ -37,15 +37,15 @@ export function servePod(choices: Choices): object {
 }
 
 /**
- * Taints of a node without a pod network, on which the host network works. By default the cluster would not start pods
- * there, and after five minutes remove those that run, whatever a budget says.
+ * Taints of a node without a pod network, on which the host network works. By default the cluster would start no pods
+ * there, and after five minutes evict the running ones, whatever a budget says.
  */
 const withoutPodNetwork = [
   { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' },
   { key: 'node.kubernetes.io/network-unavailable', operator: 'Exists', effect: 'NoSchedule' },
 ]
 
-/** The network of a pod, and the nodes on which it may start because of that. */
+/** The network of a pod, and the taints that it therefore tolerates. */
 export function networkOf({ items, text, when }: Choices): object {
   const onHost = { value: 'hostNetwork' }
   return {
@@ -61,7 +61,7 @@ export function sharedSpec({ block }: Choices, serviceAccountName: string): obje
     serviceAccountName,
     imagePullSecrets: block('imagePullSecrets'),
     securityContext: block('podSecurityContext'),
-    // Longer than the shutdown delay and one call to the cloud.
+    // Longer than the shutdown delay and one call to the provider.
     terminationGracePeriodSeconds: 60,
   }
 }
@@ -77,7 +77,7 @@ export function testPod(choices: Choices): object {
       name: names.test,
       namespace: release.namespace,
       annotations: hooks,
-      // With the name of the others, the Service of the webhooks would send it reviews.
+      // With the others' name, this pod would get reviews from the webhooks' Service.
       labels: { 'app.kubernetes.io/name': names.test },
     },
     spec: {
@@ -135,7 +135,7 @@ const cloudConfig = { value: 'cloudConfig.secretName' }
 const statusPage = { value: 'statusPage.enabled' }
 const statusToken = { value: 'statusPage.tokenSecretName' }
 
-/** The flags that choose the cloud and its configuration file. */
+/** The flags that choose the provider and its configuration file. */
 export function cloudArgs({ text, when }: Choices): unknown[] {
   const file = `${folders.cloud}/${text('cloudConfig.key')}`
   return [`--cloud-provider=${text('cloudProvider')}`, when(cloudConfig, `--cloud-config=${file}`)]
@@ -146,7 +146,7 @@ export function imageOf({ image, text }: Choices): object {
   return { image, imagePullPolicy: text('image.pullPolicy') }
 }
 
-/** A start waits for the API server, so it may take long; a process that hears nothing from it for 10 minutes ends. */
+/** A start waits for the API server, so it may take long; without an answer for 10 minutes, the process ends. */
 export function probes(scheme: 'HTTP' | 'HTTPS'): object {
   const probe = (path: string) => ({ httpGet: { path, port: 'health', scheme } })
   return {
@@ -156,7 +156,7 @@ export function probes(scheme: 'HTTP' | 'HTTPS'): object {
   }
 }
 
-/** The process looks for its own objects in the namespace of its pod, and its own Events are about the pod. */
+/** The process reads its own objects in its pod's namespace, and writes its own Events about the pod. */
 export const podFacts = [
   podFact('POD_NAMESPACE', 'metadata.namespace'),
   podFact('POD_NAME', 'metadata.name'),
@@ -168,12 +168,12 @@ export function podFact(name: string, fieldPath: string): object {
   return { name, valueFrom: { fieldRef: { fieldPath } } }
 }
 
-/** The mount of the cloud's configuration. */
+/** The mount of the provider's configuration. */
 export function cloudMount({ when }: Choices): unknown {
   return when(cloudConfig, { name: 'cloud', mountPath: folders.cloud, readOnly: true })
 }
 
-/** The volume of the cloud's configuration. */
+/** The volume of the provider's configuration. */
 export function cloudVolume({ text, when }: Choices): unknown {
   return when(cloudConfig, { name: 'cloud', secret: { secretName: text('cloudConfig.secretName') } })
 }
@@ -184,7 +184,7 @@ function mounts(choices: Choices): unknown[] {
   return [cloudMount(choices), choices.when(certManager, mount), choices.when(statusToken, token)]
 }
 
-/** The certificate may come later: cert-manager may wait for a node that we have to prepare. */
+/** The certificate may come later: cert-manager may wait for a node that we must prepare. */
 function volumes(choices: Choices): unknown[] {
   const secret = { secretName: names.certificateSecret, optional: true }
   const token = { secretName: choices.text('statusPage.tokenSecretName') }

@@ -9,7 +9,7 @@ export type RbacOptions = {
   leaseNamespace: string
   leaseName: string
   announcing: readonly ObjectRights[]
-  /** Annotations of the service accounts, where the installer takes some. */
+  /** Annotations of the service accounts, if the installer accepts any. */
   accountAnnotations?: unknown
 }
 
@@ -22,7 +22,7 @@ export function rbac(options: RbacOptions): object[] {
   const account = (name: string): Subject => ({ kind: 'ServiceAccount', name, namespace })
   const all = account(names.serviceAccount)
   const guardians = [all, account(names.guardian)]
-  // A Role needs its namespace: until that is known, the right is in each one.
+  // A Role needs its namespace: until it is known, the right applies in every namespace.
   const { yes: placed = [], no: anywhere = [] } = Object.groupBy(announcing, (one) => (one.namespace ? 'yes' : 'no'))
   type At = string | undefined
   const bind = (name: string, at: At, rules: Rule[]) => bindRole({ name, at, subjects: [all], rules })
@@ -64,7 +64,7 @@ export function bindRole(of: {
   return [role, binding] as KubeObject[]
 }
 
-// A process that only guards the control-plane address runs where the cluster's secrets are: it may do nothing else.
+// A guardian runs on the nodes that have the cluster's secrets, so it has no rights beyond its task.
 const guardianRules: Rule[] = [
   { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch'] },
   { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
@@ -79,9 +79,9 @@ const clusterRules: Rule[] = [
   { apiGroups: [''], resources: ['namespaces'], resourceNames: ['kube-system'], verbs: ['get'] },
   // A Service that a quota refuses after our webhook gets no address.
   { apiGroups: [''], resources: ['resourcequotas'], verbs: ['list'] },
-  // A replaced program that is started again would reserve addresses beside us.
+  // A replaced program that is started again would reserve addresses, too.
   { apiGroups: ['apps'], resources: ['deployments', 'daemonsets'], verbs: ['list'] },
-  // No Service may have an address of the cluster's own networks.
+  // No Service may have an address in the cluster's own networks.
   { apiGroups: ['networking.k8s.io'], resources: ['servicecidrs'], verbs: ['list'] },
   { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
   {
@@ -90,7 +90,7 @@ const clusterRules: Rule[] = [
     verbs: ['get', 'list', 'watch', 'create', 'update', 'delete'],
   },
   { apiGroups: ['eip-admission.dev'], resources: ['elasticips/status'], verbs: ['update'] },
-  // Whichever the setting chooses: it may change without an install.
+  // These do not depend on the setting, which may change without an install.
   ...unlimitedRules,
   {
     apiGroups: ['admissionregistration.k8s.io'],
@@ -116,15 +116,15 @@ const leaseRules = (name: string): Rule[] => [
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], resourceNames: [name], verbs: ['get', 'update'] },
 ]
 
-// The kubelets of a cluster tell it from a copy of it.
+// The leases of its kubelets distinguish a cluster from a copy of it.
 const nodeLeaseRules: Rule[] = [{ apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get'] }]
 
 const elasticIPs = { apiGroups: ['eip-admission.dev'], resources: ['elasticips'] }
 const read = ['get', 'list', 'watch']
 
 /**
- * Roles for people. To read belongs to the cluster-wide roles view, edit and admin. To write does not: it spends money and
- * takes addresses from every namespace, so an operator binds that role on purpose.
+ * Roles for people. Reading is part of the cluster-wide roles view, edit and admin. Writing is not: it spends money and
+ * takes addresses from every namespace, so an operator must bind that role on purpose.
  */
 const userRoles = [
   {
@@ -161,7 +161,7 @@ export const mirrorRules: Rule[] = [
   { ...slices, resourceNames: sliceNames, verbs: ['get', 'update', 'delete'] },
 ]
 
-/** The mirrored objects, in default: the API servers publish there where they listen. */
+/** The mirrored objects, in the namespace default, in which the API servers publish their addresses. */
 const apiServerRules: Rule[] = [
   { apiGroups: [''], resources: ['services'], resourceNames: ['kubernetes'], verbs: ['get'] },
   { ...slices, verbs: ['get', 'list', 'watch'] },

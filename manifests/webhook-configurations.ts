@@ -19,9 +19,9 @@ export type WebhookOptions = {
   pathSecret: string
   /** The URL of a process outside the cluster; without it the API server calls its Service. */
   url?: string | undefined
-  /** The classes of Services that are reviewed; without it, those without a class. */
+  /** The classes of Services that are reviewed; when absent, only Services without a class. */
   classes?: readonly string[]
-  /** The operator's choices about the reviews of Services; without it, the defaults. */
+  /** The operator's choices about the reviews of Services; the defaults when absent. */
   policy?: WebhookPolicy
 }
 
@@ -124,7 +124,7 @@ function ofServices(webhook: WebhookFacts, { namespace, policy }: Decided): obje
   }
 }
 
-/** Only our probes match, so a failure blocks no one: with `Fail` the API server says why it does not reach us. */
+/** Only our probes match, so a failure blocks no one. With `Fail`, the API server tells why it cannot reach us. */
 function ofProbes(label: string, namespace: string): object {
   return {
     failurePolicy: 'Fail',
@@ -170,7 +170,7 @@ const notOnlyDeletion = {
   name: 'not-only-deletion',
   expression: `${notTerminating.expression} || object.spec != oldObject.spec || ${annotationsChange.expression}`,
 }
-// The API server allows every other deletion without a call to us: our process may be down.
+// The API server allows every other deletion without a call to us, because our process may be down.
 const isProtected = {
   name: 'is-protected',
   expression:
@@ -180,7 +180,8 @@ const isProtected = {
 
 /**
  * The condition by which a webhook sees only LoadBalancers of these classes, separated by commas. A Service loses its
- * class with its type, so the one that it had counts too. Other types have none, which differs from no class.
+ * class with its type, so its previous class counts, too. No class on a LoadBalancer differs from no class on another
+ * type.
  */
 export function noOtherClass(classes: string): { name: string; expression: string } {
   const served = (service: string) =>

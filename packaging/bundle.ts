@@ -1,5 +1,5 @@
-// Bundles the program into a few files that Node runs without node_modules, with the licences of all that is in them.
-// The same sources give the same bytes, wherever they lie.
+// Bundles the program into a few files that Node runs without node_modules, with the licences of their contents. The
+// same sources give the same bytes in any folder.
 import { mkdirSync, readFileSync, rmSync, writeFileSync, readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { type Plugin, build } from 'esbuild'
@@ -7,7 +7,10 @@ import { entryName, pluginName } from './program.ts'
 
 const root = join(import.meta.dirname, '..')
 
-/** Paths in source maps are relative to the output, so that is always named the same, and the files are moved after. */
+/**
+ * Paths in source maps are relative to the output, so the output folder always has this name, and the files move
+ * afterwards.
+ */
 const nominalFolder = join(root, 'dist')
 
 /** The code by which packages in CommonJS require Node's own modules. */
@@ -41,7 +44,7 @@ export async function bundle(into: string): Promise<void> {
     metafile: true,
     write: false,
     logLevel: 'warning',
-    // A namespace of imported-http.ts lacks what no package needs yet.
+    // imported-http.ts lacks exports that no package needs yet: such an import must fail the build.
     logOverride: { 'import-is-undefined': 'error' },
   })
   rmSync(into, { recursive: true, force: true })
@@ -53,7 +56,7 @@ export async function bundle(into: string): Promise<void> {
   writeFileSync(join(into, 'packages.json'), `${JSON.stringify(list, null, 2)}\n`)
 }
 
-/** A map of nothing. A package's file that brings it takes no room in our maps: they have its name, but no lines. */
+/** An empty source map. A package's file with it takes no room in our maps: they contain its name, but no lines. */
 const emptyMap =
   '//# sourceMappingURL=data:application/json;base64,' +
   Buffer.from('{"version":3,"sources":[""],"mappings":"AAAA"}').toString('base64')
@@ -83,7 +86,7 @@ type BundledPackage = { name: string; version: string; licence: string; text: st
 function bundledPackages(root: string, files: string[]): BundledPackage[] {
   const folders = files.flatMap((file) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? [])
   const packages = [...new Set(folders)].map((folder) => readPackage(join(root, folder)))
-  // A version may lie in several folders.
+  // The same version may be in several folders.
   const byId = new Map(packages.map((found) => [`${found.name}@${found.version}`, found]))
   return [...byId].toSorted(([a], [b]) => compare(a, b)).map(([, found]) => found)
 }

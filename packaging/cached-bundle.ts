@@ -8,10 +8,10 @@ const cache = join(root, 'node_modules', '.cache', 'eip-admission')
 const rooms =
   'announcers,certs,clouds,commands,controllers,inspect,kube,kubectl-eip,ledger,lib,manifests,packaging,server,settings,status-page,telemetry,webhooks'
 
-/** Bundles of other sources stay for runs that still use them, but not for ever. */
+/** Bundles of other sources are kept for a while, because runs may still use them. */
 const maxAgeMs = 24 * 3600_000
 
-/** The folder with the bundle of the sources as they are now; it is built if there is none of them. */
+/** The folder with the bundle of the current sources; builds it if it is missing. */
 export async function cachedBundle(): Promise<string> {
   const folder = join(cache, `bundle-${sourceHash()}`)
   if (existsSync(join(folder, entryName))) {

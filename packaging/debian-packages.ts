@@ -1,5 +1,5 @@
-// The libraries that Node needs and the certificates of the authorities, from Debian's packages. Their versions are pinned,
-// and nothing comes from this machine: every machine makes the same image, also for the other architecture.
+// The libraries that Node needs and the certificates of the authorities, from Debian's packages. Their versions are
+// pinned, and nothing comes from this machine: every machine makes the same image, even for the other architecture.
 import { execFileSync } from 'node:child_process'
 import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import process from 'node:process'
 
 export type Architecture = 'amd64' | 'arm64'
 
-/** A Debian package of which the image has files. */
+/** A Debian package whose files are in the image. */
 export type DebianPackage = { name: string; version: string; architecture: string; status: string; copyright: string }
 
 /** Packages in the folder into which they were unpacked. */
@@ -15,7 +15,7 @@ export type Debian = { root: string; packages: DebianPackage[] }
 
 const release = 'trixie'
 
-/** Debian replaces these by safer ones. Then the build says so and takes those: pin them here. */
+/** Debian replaces these with safer versions. The build then uses the new ones and says so: pin them here. */
 const pinned: Record<string, string> = {
   'ca-certificates': '20250419+deb13u1',
   libc6: '2.41-12+deb13u5',
@@ -81,7 +81,7 @@ function download(into: string, architecture: Architecture): void {
   apt('download', copyrightPackage)
 }
 
-/** apt with lists of its own: those of this machine are of its Debian and its architecture. */
+/** apt with its own lists, because this machine's lists are for its own Debian and architecture. */
 function aptIn(dir: string, cwd: string, architecture: Architecture): (...args: string[]) => void {
   for (const made of ['lists/partial', 'archives/partial']) mkdirSync(join(dir, made), { recursive: true })
   const { DEBIAN_MIRROR: mirror = 'http://deb.debian.org/debian' } = process.env

@@ -1,4 +1,4 @@
-// Reads and cuts programs of Linux, so that an image of another architecture needs no tools of that one.
+// Reads and strips Linux programs, so that an image for another architecture needs none of its tools.
 import { readFileSync } from 'node:fs'
 
 /** A part of the file that the kernel or the loader reads. */
@@ -24,12 +24,12 @@ export function linksOf(file: string): { loader: string | undefined; libraries: 
   }
 }
 
-/** The program without its symbols and debugging data, which lie behind all that is loaded. */
+/** The program without its symbols and debugging data, which follow everything that is loaded. */
 export function stripped(file: string): Buffer {
   const bytes = readFileSync(file)
   const ends = segmentsOf(bytes, file).map(({ offset, size }) => offset + size)
   const short = Buffer.from(bytes.subarray(0, Math.max(...ends)))
-  // The table of sections is among what was cut: its offset, its length, and the section with its names.
+  // The section table was cut off, too: clear its offset, its length, and the index of the section with its names.
   short.writeBigUInt64LE(0n, 0x28)
   short.fill(0, 0x3c, 0x40)
   return short

@@ -9,7 +9,7 @@ import type { Architecture } from './debian-packages.ts'
 import { appFolder, commandLine, imageEnv, imageNode } from './program.ts'
 import { assembleRootfs } from './rootfs.ts'
 
-/** Where the chart looks for the image. */
+/** The image that the chart uses by default. */
 export const imageRepository = 'ghcr.io/eip-admission/eip-admission'
 
 export type ImageOptions = {
@@ -62,11 +62,11 @@ export type ArchiveOptions = {
   architecture: Architecture
   committedSeconds: number
   config: object
-  /** Repository and tag under which a runtime finds the image. */
+  /** The repository and tag that a runtime gives the image. */
   name: string
 }
 
-/** Writes a folder as an image of one layer, in the layout of OCI and with the list that `docker load` reads. */
+/** Writes a folder as an image of one layer, in the OCI layout and with the manifest that `docker load` reads. */
 export function archive(rootfs: string, file: string, options: ArchiveOptions): string {
   const { architecture, committedSeconds, name } = options
   const layout = mkdtempSync(join(tmpdir(), 'eip-admission-layout-'))
@@ -117,7 +117,7 @@ function sha256(content: Buffer): string {
   return createHash('sha256').update(content).digest('hex')
 }
 
-/** A tar with nothing of this machine: no names, times or order of its file system. */
+/** A tar without traces of this machine: none of its user names, times or file order. */
 function tarOf(folder: string, paths: string[], seconds: number): Buffer {
   const same = ['--format=ustar', '--sort=name', `--mtime=@${seconds}`, '--owner=0', '--group=0', '--numeric-owner']
   return execFileSync('tar', [...same, '-C', folder, '-cf', '-', ...paths], { maxBuffer: 2 ** 30 })

@@ -1,5 +1,5 @@
-// In the bundle this takes the place of node:http where a package imports it. If a package needs another export one day, the
-// bundle cannot be built.
+// In the bundle this replaces node:http if a package imports it. If a package ever needs another export, the build
+// fails.
 import { nodeHttp } from '../lib/node-http.ts'
 
 // oxlint-disable-next-line import/no-default-export -- packages import it so

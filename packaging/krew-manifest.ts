@@ -9,7 +9,7 @@ type Package = { version: string; engines: { node: string }; homepage: string }
 
 const root = join(import.meta.dirname, '..')
 
-/** The manifest of the plugin for krew, from the package that the release has. */
+/** The plugin's manifest for krew, from the release's package. */
 function krewManifest(file: string): object {
   const { version, engines, homepage } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Package
   const platform = {

@@ -13,11 +13,11 @@ export const imageNode = '/usr/bin/node'
 
 /**
  * How Node runs the bundle: with a small young generation, and with one compiler less, which saves 50 MiB and no time
- * (docs/adr/0049). There is no limit for the heap here: the limit of the container is one already.
+ * (docs/adr/0049). The heap needs no limit here, because the container's limit already applies.
  */
 export const nodeFlags = ['--optimize-for-size', '--no-maglev']
 
-/** The environment of the image. One arena of the C library for all threads: 9 MiB less. */
+/** The environment of the image. A single malloc arena for all threads saves 9 MiB. */
 export const imageEnv = { MALLOC_ARENA_MAX: '1' }
 
 /** The program and its flags that run the bundle in a folder, without our command. */

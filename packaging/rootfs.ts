@@ -35,7 +35,7 @@ function nodePackage(architecture: Architecture): { folder: string; version: str
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as Lock
   const locked = packages[`node_modules/${name}`]
   if (!locked) throw new Error(`package-lock.json has no ${name}`)
-  // npm installs the one of this machine, and no other.
+  // npm installs only the package for this machine.
   const installed = join(root, 'node_modules', name)
   if (existsSync(installed)) return { folder: installed, version: locked.version }
   const folder = join(cache, `${name}-${locked.version}`)
@@ -59,7 +59,7 @@ function download(name: string, integrity: string, folder: string): void {
   }
 }
 
-/** Authorities for those who have Node use them, with --use-openssl-ca. */
+/** Authorities for users who run Node with --use-openssl-ca. */
 const authorities = 'etc/ssl/certs/ca-certificates.crt'
 
 /** Pods mount their volumes below these. */
@@ -68,7 +68,7 @@ const emptyFolders = ['dev', 'proc', 'sys', 'run', 'var', 'etc/eip-admission', '
 const texts: Record<string, string> = {
   'etc/passwd': 'root:x:0:0:root:/:/sbin/nologin\nnonroot:x:65532:65532:nonroot:/:/sbin/nologin\n',
   'etc/group': 'root:x:0:\nnonroot:x:65532:\n',
-  // Names in /etc/hosts before names in DNS.
+  // Names in /etc/hosts take precedence over DNS.
   'etc/nsswitch.conf': 'hosts: files dns\n',
   'etc/os-release': 'ID=eip-admission\nNAME="eip-admission"\n',
 }
@@ -91,7 +91,7 @@ export async function assembleRootfs(into: string, architecture = ownArchitectur
   await bundle(join(into, appFolder))
   cpSync(join(root, 'LICENSE'), join(into, appFolder, 'LICENSE'))
   for (const found of debian.packages) {
-    // Where scanners of images look for the packages of an image without a package manager.
+    // Image scanners look here for the packages of an image without a package manager.
     writeText(join(into, 'var/lib/dpkg/status.d', found.name), found.status)
     writeText(join(into, 'usr/share/doc', found.name, 'copyright'), found.copyright)
   }
@@ -124,14 +124,14 @@ function installLibraries(
   }
 }
 
-/** As Debian makes the file when it installs the package. */
+/** The file as Debian makes it when it installs the package. */
 function authoritiesOf(debian: string): string {
   const folder = join(debian, 'usr/share/ca-certificates')
   const files = globSync('**/*.crt', { cwd: folder }).toSorted()
   return files.map((file) => `${readFileSync(join(folder, file), 'utf8').trimEnd()}\n`).join('')
 }
 
-/** The umask of this machine, and that of the checkout, have no part in the image. */
+/** Makes the image independent of the umask of this machine and of the checkout. */
 function setModes(into: string): void {
   for (const path of globSync('**/*', { cwd: into }).map((name) => join(into, name))) {
     const facts = lstatSync(path)
@@ -156,8 +156,8 @@ type Document = {
 }
 
 /**
- * A bill of materials in CycloneDX of what the image has. It lists Node, the Debian packages beside it, and the npm
- * packages whose code is in the bundle. The same image has the same document.
+ * A bill of materials of the image, in CycloneDX. It lists Node, the Debian packages beside it, and the npm packages
+ * whose code is in the bundle. The document is the same for the same image.
  */
 function sbom(root: string, image: { bundle: string; packages: DebianPackage[]; node: string }): string {
   const document = npmDocument(root)
@@ -175,7 +175,9 @@ function sbom(root: string, image: { bundle: string; packages: DebianPackage[]; 
   return withSerial({ ...document, components, dependencies })
 }
 
-/** To npm all our packages are for development, because the npm package has no dependencies: the bundle contains them. */
+/**
+ * npm calls all our packages development ones, because the npm package has no dependencies: the bundle contains them.
+ */
 function withoutScope({ properties: _properties, scope: _scope, ...component }: Component): Component {
   return component
 }
@@ -199,7 +201,7 @@ function licence(id: string) {
   return { licenses: [{ license: { id } }] }
 }
 
-/** npm writes a random serial number and the time; ours depends on nothing but the content. */
+/** npm writes a random serial number and the time; ours depends only on the content. */
 function withSerial({ serialNumber: _random, metadata, ...document }: Document): string {
   const { timestamp: _now, component, ...facts } = metadata as { component: Component; [field: string]: unknown }
   // npm names it after the folder of the checkout.

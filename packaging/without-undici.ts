@@ -1,7 +1,7 @@
-// In the bundle this takes the place of the package undici, 1 MB, which client-node has for its own calls. We have it read
-// kubeconfigs and make no call with it. If it needs another export one day, the bundle cannot be built.
+// In the bundle this replaces the package undici, 1 MB, with which client-node makes its own calls. We only read
+// kubeconfigs with client-node. If it ever needs another export, the build fails.
 
-/** Throws: nothing in the bundle may make a call by undici. */
+/** Throws: nothing in the bundle may make a call with undici. */
 export function fetch(): never {
   throw new Error('the bundle of eip-admission has no undici: client-node may only read kubeconfigs')
 }

@@ -1,5 +1,5 @@
-// Runs a command as the container of a pod runs it, without a container runtime. It is the first process, a user
-// without any right, in the machine's network. Nobody can write to its root folder.
+// Runs a command as a pod's container does, without a container runtime. The command is the first process, has an
+// unprivileged user, and is in the machine's network. Its root folder is read-only.
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -17,8 +17,8 @@ const unshare = ['unshare', '-U', `--map-user=${user}`, `--map-group=${user}`, '
 const mountPoint = 'secrets/kubernetes.io/serviceaccount'
 
 /**
- * The last program that has capabilities is setpriv, which gives them up. The image does not have it, so it comes with its
- * own libraries and their loader from this machine.
+ * setpriv is the last program with capabilities, and drops them. The image does not have it, so it is copied from the
+ * machine, with its libraries and their loader.
  */
 const script = `set -e
 root=$1; tools=$2; account=$3; loader=$4; shift 4
@@ -34,7 +34,7 @@ mount -o remount,bind,ro "$root"
 exec chroot "$root" "/run/tools/$loader" --library-path /run/tools /run/tools/setpriv \\
   --bounding-set=-all --ambient-caps=-all --inh-caps=-all --no-new-privs -- "$@"`
 
-/** The command that runs one in a container; its environment needs a PATH of this machine. */
+/** Returns a command that runs the given one in a container; its environment needs the machine's PATH. */
 export function contained({ rootfs, account, dir }: Container, command: string[]): string[] {
   const tools = join(dir, 'container-tools')
   const loader = copyTools(tools)

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 /** A Go module, the folder whose go.mod pins it, and which files of its source are copied to which folder. */
 export type Copy = { module: string; dir: string; pattern: string; into: string }
 
-/** Copies files of the source of a Go module, such as its resource definitions. */
+/** Copies source files of a Go module, such as its CRDs. */
 export async function copyFromModule({ module, dir, pattern, into }: Copy): Promise<void> {
   const { stdout } = await promisify(execFile)('go', ['mod', 'download', '-json', module], { cwd: dir })
   const { Dir: source } = JSON.parse(stdout) as { Dir: string }

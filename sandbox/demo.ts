@@ -12,7 +12,7 @@ import { prepareRig } from './rig/prepare.ts'
 import { type Sandbox, runSandbox, sayReady } from './run-sandbox.ts'
 import { check, printDetail, printHeading, showKubectl, waitUntil } from './terminal.ts'
 
-/** Counts the addresses that eip-admission reserved; the cloud also creates blocks for machines by itself. */
+/** Counts the addresses that eip-admission reserved; the cloud also creates blocks for machines on its own. */
 function countReservations({ stage }: Sandbox): number {
   const { reservations } = stage.cloud.control
   return reservations.all().filter(dialects[stage.dialect].isOrdered).length - reservations.deleting().length
@@ -151,7 +151,7 @@ async function showRouter({ stage }: Sandbox, name: string): Promise<void> {
   )
 }
 
-/** Builds what the last steps need, behind the others. */
+/** Builds the programs of the last steps while the others run. */
 function buildRig({ controllerManager, ended }: Sandbox): BackgroundBuild<string | undefined> {
   return buildInBackground('Building kube-controller-manager and MetalLB for the last steps; needed only once', {
     signal: ended,

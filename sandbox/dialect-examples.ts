@@ -4,7 +4,7 @@ type Annotations = Record<string, string>
 
 /** The examples of the demo and the sandbox in a cluster of one dialect. */
 export type DialectExamples = {
-  /** A location other than the default, and the annotations that request it; absent where there is only one. */
+  /** A location other than the default, and the annotations that request it; absent if there is only one. */
   otherLocation?: { name: string; code: string; annotations: Annotations }
   /** Annotations with mistakes, and the correction that the error proposes. */
   mistake: { annotations: Annotations; hint: string }
@@ -58,7 +58,7 @@ export const dialectExamples: Record<DialectName, DialectExamples> = {
       hint: 'did you mean "hel1"',
     },
     scheme: 'hcloud://',
-    // Nothing may be sent to the addresses of machines that do not exist.
+    // These machines do not exist, so no probe may be sent to their addresses.
     assigned: { HCLOUD_LOAD_BALANCER: 'assign:///?probe=off' },
     client: { program: 'hcloud', env: ({ url, token }) => ({ HCLOUD_ENDPOINT: url, HCLOUD_TOKEN: token }) },
   },

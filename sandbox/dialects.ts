@@ -103,7 +103,7 @@ export const dialects = {
 export type { DialectName }
 export type CloudOf<D extends DialectName> = Awaited<ReturnType<(typeof dialects)[D]['open']>>['cloud']
 
-/** Returns the name as a dialect name; throws with the known names where it is none. */
+/** Returns the name as a dialect name; throws with the known names if it is none. */
 export function dialectNamed(name: string): DialectName {
   if (Object.hasOwn(dialects, name)) return name as DialectName
   throw new Error(`cloud "${name}": expected one of ${Object.keys(dialects).join(', ')}`)

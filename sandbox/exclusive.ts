@@ -4,15 +4,15 @@ import { type Socket, connect, createServer } from 'node:net'
 
 export type ExclusiveOptions = {
   signal?: AbortSignal | undefined
-  /** Is called when another process does the work, with the id of that process. */
+  /** Called with the id of the process that does the work, if it is another one. */
   onWait?: (pid: string) => void
 }
 
 /**
- * Does work that only one process of this machine does at a time. The lock is a socket in the abstract namespace of
+ * Does work that only one process of this machine may do at a time. The lock is a socket in the abstract namespace of
  * Linux. It has no file, and the kernel removes it with the process that holds it, however that ends. So no lock is
- * ever stale, and the end of a connection tells who waits. Other systems have no such sockets, and work without the
- * lock.
+ * ever stale, and the end of the connection tells the waiting processes. Other systems have no such sockets, and work
+ * without the lock.
  */
 export async function exclusively<T>(name: string, work: () => Promise<T>, options: ExclusiveOptions = {}): Promise<T> {
   for (;;) {
@@ -38,7 +38,7 @@ async function take(address: string): Promise<(() => void) | undefined> {
   const waiting = new Set<Socket>()
   const server = createServer((socket) => {
     waiting.add(socket)
-    // A waiter that goes away while it is written to is no error of ours.
+    // A waiting process may disconnect during a write, which is no error.
     socket.on('error', () => undefined).on('close', () => waiting.delete(socket))
     socket.write(`${process.pid}\n`)
     socket.unref()
@@ -49,7 +49,7 @@ async function take(address: string): Promise<(() => void) | undefined> {
     if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') return undefined
     throw error
   }
-  // A process whose work has ended does not stay for those who wait.
+  // Waiting processes do not keep this one alive after its work.
   server.unref()
   return () => {
     server.close()
@@ -57,7 +57,7 @@ async function take(address: string): Promise<(() => void) | undefined> {
   }
 }
 
-/** Waits until the holder ends its work or itself. */
+/** Waits until the holder finishes its work or exits. */
 async function untilReleased(address: string, { signal, onWait }: ExclusiveOptions): Promise<void> {
   const socket = connect({ path: address, ...(signal && { signal }) })
   let pid = ''

@@ -4,11 +4,11 @@ import { promisify } from 'node:util'
 
 export type GoOptions = { dir: string; signal?: AbortSignal | undefined }
 
-// Programs without C libraries, so that they run on every machine of this kind. A compiler that collects its garbage
-// seldom takes a fifth less time.
+// Programs without C libraries run on every machine of this architecture. With rarer garbage collection the compiler
+// takes a fifth less time.
 const env = { GOGC: '400', ...process.env, CGO_ENABLED: '0' }
 
-/** The linker leaves the debug information of these programs out, so without it the compiler takes a seventh less time. */
+/** The linker drops debug information anyway. Without generating it, the compiler takes a seventh less time. */
 const withoutDebugInformation = '-gcflags=all=-dwarf=false'
 
 /** Downloads the source of what `go build` with these arguments compiles, and returns how many packages that are. */
@@ -40,10 +40,10 @@ export async function goBuild(
   if (code !== 0) throw new Error(`go build ended with ${code}:\n${errors}`)
 }
 
-/** Less says too little about the rest. */
+/** A smaller share says too little about the rest. */
 const leastShare = 0.05
 
-/** How long the rest takes at the pace of this machine so far, to print behind the progress; empty at the beginning. */
+/** How long the rest takes at the pace so far, to print after the progress; empty at the beginning. */
 export function remainingText(elapsedMs: number, share: number): string {
   if (share < leastShare || share >= 1) return ''
   const minutes = Math.round((elapsedMs * (1 - share)) / share / 60_000)

@@ -1,4 +1,4 @@
-// Builds the programs of a Go module, whose version a folder here pins, once into the cache of this machine.
+// Builds the programs of a Go module once, into the machine's cache. A folder here pins the module's version.
 import { createHash } from 'node:crypto'
 import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
@@ -44,8 +44,8 @@ export type BuildOptions = {
 }
 
 /**
- * Returns the folder with the programs of a module, and builds those that are missing: minutes the first time. Where another
- * process builds them already, it waits for that one.
+ * Returns the folder with the programs of a module, and builds those that are missing: minutes the first time. If
+ * another process is already building them, waits for it.
  */
 export async function goPrograms(module: GoModule, options: BuildOptions = {}): Promise<string> {
   const folder = cacheFolder(module.name, versionKey(module))
@@ -102,7 +102,7 @@ async function linkGiven(
   return toBuild
 }
 
-/** Downloads the programs that an archive has, and returns the others; all of them where there is no way to the archive. */
+/** Downloads the programs that an archive has, and returns the others; all of them if the archive cannot be reached. */
 async function downloadReleased(
   programs: GoProgram[],
   { staging, archive, progress, signal }: { staging: string; archive: Archive | undefined } & BuildOptions,
@@ -127,7 +127,7 @@ function isCompileForced(): boolean {
   return how === 'compile'
 }
 
-/** Programs move in turn, so that a folder never lacks a program that it had: another process may run it. */
+/** Moves the programs one by one, so that the folder never lacks a program that it had: another process may run it. */
 function moveInto(folder: string, staging: string): void {
   mkdirSync(folder, { recursive: true })
   for (const name of readdirSync(staging)) {

@@ -20,7 +20,7 @@ type Deployment = {
 
 const namespace = 'eip-admission'
 
-/** The fields of the provider's Secret, by the variables that have the same. */
+/** The fields of the provider's Secret, by the environment variables with the same values. */
 const secretFields: Record<string, string> = {
   METAL_API_KEY: 'apiKey',
   METAL_PROJECT_ID: 'projectID',
@@ -38,7 +38,7 @@ const mountedFile = /^--cloud-config=.*/
 
 /**
  * Installs the chart, and returns the arguments and the environment with which its Deployment starts the product. No
- * kubelet runs here: the caller starts it, so the webhooks are at a loopback port, and the Secret is a file.
+ * kubelet runs here, so the caller starts the product: the webhooks are at a loopback port, and the Secret is a file.
  */
 export async function installChart(
   wanted: ChartInstallation,

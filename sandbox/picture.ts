@@ -33,7 +33,7 @@ export function linesOf(output: string): Line[] {
 
 const escaped = (given: string) => given.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
-/** The terminal as an SVG. Its lines appear one step after the other; without animations all are there. */
+/** The terminal as an SVG. Its lines appear step by step; without animations all are visible. */
 export function svgOf(lines: readonly Line[]): string {
   const { character, line: height, margin } = size
   const [width, tall] = [Math.ceil(columns * character + 2 * margin), lines.length * height + 2 * margin]

@@ -25,7 +25,7 @@ export async function freePorts(count: number): Promise<number[]> {
   return [...held.keys()]
 }
 
-/** Returns undefined where another program listens. */
+/** Returns undefined if another program listens. */
 async function tryListen(port: number): Promise<Server | undefined> {
   const server = createServer().listen(port, '127.0.0.1')
   try {

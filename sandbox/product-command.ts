@@ -2,12 +2,12 @@ import { join } from 'node:path'
 import { cachedBundle } from '../packaging/cached-bundle.ts'
 import { commandLine } from '../packaging/program.ts'
 
-/** Who starts many processes that start the product sets this, so that only one of them looks for the bundle. */
+/** A process sets this if many of its children start the product, so that only the parent looks for the bundle. */
 export const commandVariable = 'EIP_ADMISSION_COMMAND'
 
 /**
- * The program and arguments that run the product: from the bundle of the sources as they are now, as the image does. With
- * `RUN_FROM=source` from the sources themselves, for a debugger.
+ * The program and arguments that run the product from a bundle of the current sources, as the image does. With
+ * `RUN_FROM=source` they run the sources themselves, for a debugger.
  */
 export async function productCommand(): Promise<string[]> {
   const given = process.env[commandVariable]

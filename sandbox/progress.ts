@@ -4,7 +4,7 @@ export type Progress = {
   /** `share` is the part that is done, from 0 to 1. */
   update(detail: string, share?: number): void
   done(detail?: string): void
-  /** Shows a step that began hidden, because somebody waits for it now. */
+  /** Shows a step that began hidden, because a caller waits for it now. */
   show(): void
 }
 
@@ -53,7 +53,7 @@ function drawer(line: () => string): (when: 'now and then' | 'last') => void {
     if (stderr.isTTY) {
       clearLine(stderr, 0)
       cursorTo(stderr, 0)
-      // A line that is drawn over fits into one row. The last is whole: it may say why something was not done.
+      // A line that is redrawn must fit into one row. The last line is complete: it may say why something was not done.
       stderr.write(when === 'last' ? `${line()}\n` : line().slice(0, stderr.columns - 1))
     } else if (when === 'last' || Date.now() - plainAtMs >= plainEveryMs) {
       plainAtMs = Date.now()

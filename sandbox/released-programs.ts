@@ -1,5 +1,5 @@
-// Gets programs from an archive that their project has released, so that nobody waits until they are compiled. The archive
-// is used if it is exactly the one whose sum is pinned here, wherever it came from.
+// Gets programs from an archive that their project has released, so that nobody has to wait for a compiler. The archive
+// is used only if it has the checksum that is pinned here, wherever it came from.
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { createWriteStream, renameSync, rmSync } from 'node:fs'
@@ -19,16 +19,16 @@ export type Archive = {
 
 export type DownloadOptions = {
   signal?: AbortSignal | undefined
-  /** A server that sends nothing for that long is given up. */
+  /** The download fails when the server sends nothing for this long. */
   stallMs?: number
 }
 
-/** The programs are in the folder, or the reason why the archive could not be had. */
+/** The programs are in the folder, or the reason why the archive was not available. */
 export type Downloaded = { reason?: undefined } | { reason: string }
 
 /**
- * Downloads the archive and puts its programs into the folder. Throws where the archive is not the pinned one. Then
- * nothing of it is unpacked, and nobody should go on before a person has looked at it.
+ * Downloads the archive and puts its programs into the folder. Throws if the archive is not the pinned one. Nothing of
+ * it is unpacked then, and a person should look at it first.
  */
 export async function downloadPrograms(
   { url, sha512, folder, programs }: Archive,
@@ -47,7 +47,7 @@ export async function downloadPrograms(
   }
 }
 
-/** Not every machine has tar and gzip: then the programs can still be compiled. */
+/** A machine without tar or gzip can still compile the programs. */
 async function unpack(
   file: string,
   { folder, programs, to }: Pick<Archive, 'folder' | 'programs'> & { to: string },

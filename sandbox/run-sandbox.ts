@@ -33,8 +33,8 @@ export type Sandbox = {
 
 /**
  * Starts a control plane, eip-admission and the simulated cloud that `--cloud` names, and prints the progress.
- * `--install=helm` installs the chart instead of the command `install`.
- * Calls `use`, then stops everything, also when `use` throws. Keeps the logs of a run that failed.
+ * `--install=helm` installs the chart instead of the command `install`. Calls `use`, then stops everything, even if
+ * `use` throws. Keeps the logs of a run that failed.
  */
 export async function runSandbox(use: (sandbox: Sandbox, interrupted: AbortSignal) => Promise<void>): Promise<void> {
   const choice = readChoice()

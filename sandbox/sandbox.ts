@@ -66,7 +66,7 @@ function moveSteps() {
   ]
 }
 
-/** `doctor` with the settings that the process has here. Where the chart is installed, it finds them itself. */
+/** `doctor` with the settings that the process has here. If the chart is installed, it finds them itself. */
 function doctorCommand({ cloud: { url }, project, token, dialect }: Stage<DialectName>): string {
   const { env, provider } = dialects[dialect]
   const variables = Object.entries({ ...env({ url, project, token }), ...dialectExamples[dialect].assigned }).map(

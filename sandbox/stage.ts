@@ -23,7 +23,7 @@ export type Stage<D extends DialectName = 'equinix-metal'> = Account<D> & {
   dialect: D
   controlPlane: ControlPlane
   kubectl: Kubectl
-  /** The files by which the API server knows the product in a container. */
+  /** The files with which the product in a container authenticates to the API server. */
   accountFiles(): Promise<ServiceAccountFiles>
   /** Where each product serves its webhooks. */
   webhookUrl: string
@@ -35,7 +35,7 @@ export type Stage<D extends DialectName = 'equinix-metal'> = Account<D> & {
 
 const namespace = 'eip-admission'
 
-/** With it, tests that know nothing of images run the product from the files of one. */
+/** The variable with which tests that know nothing of images run the product from the files of one. */
 export const rootfsVariable = 'EIP_ADMISSION_ROOTFS'
 
 /** How long the product may take to finish its work when it stops. */
@@ -51,7 +51,7 @@ export type StageOptions<D extends DialectName = 'equinix-metal'> = ControlPlane
   /** An account in a running cloud, for clusters that share one; the caller closes that cloud. */
   account?: Account<D>
   /**
-   * The installer of the product: the command `install`, helm, when each product is started, or a test that does so later.
+   * The installer of the product: the command `install`, helm whenever a product is started, or later the test itself.
    */
   install?: 'command' | 'helm' | 'later'
   /** Settings of every product on the stage, unless it gets others. */

@@ -12,7 +12,7 @@ export function printDetail(text: string): void {
   console.log(`    ${text}`)
 }
 
-/** Prints that an expectation holds; throws where it does not. */
+/** Prints that an expectation holds; throws if it does not. */
 export function check(isTrue: boolean, expectation: string): void {
   if (!isTrue) throw new Error(`The demo failed. Expected: ${expectation}.`)
   console.log(styleText('green', `ok: ${expectation}`))

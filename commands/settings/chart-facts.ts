@@ -4,7 +4,7 @@ import { dialects } from '../../clouds/dialects.ts'
 import { processSettings } from '../../settings/process.ts'
 import type { Setting } from '../../settings/setting.ts'
 
-/** Flags that the chart sets from values of its own. */
+/** Flags that the chart sets from its own values. */
 const ofTheChart = ['--kubeconfig', '--namespace', '--only', '--webhook-cert-dir', '--status-page-token-file']
 
 /** The accepted `settings` of the chart in each dialect, the flags of its tables, and the required contents of its Secret. */

@@ -15,14 +15,14 @@ import { statusPageProblems } from '../../settings/status-page.ts'
 import { webhookClientProblems } from '../../settings/webhook-client.ts'
 import { readManifest } from '../../kube/manifest-file.ts'
 
-/** The configuration file of the cloud, which another program may rewrite at any time. */
+/** The provider's configuration file, which another program may rewrite at any time. */
 export type CloudFile = {
   path: string
-  /** The settings of the cloud with the file as it is now; throws a SettingsError with every mistake. */
+  /** The provider's settings with the current file; throws a SettingsError with every mistake. */
   read: () => CloudSettings
 }
 
-/** All settings of `serve`, each part for those who need it. */
+/** All settings of `serve`, in parts for their users. */
 export type ServeSettings = {
   /** How this process runs: ports, leases, certificates, nodes, log. */
   process: ProcessSettings
@@ -44,11 +44,11 @@ export const serveSections: readonly Section[] = [
 ]
 
 /**
- * The settings of `serve` from flags, environment and file; throws one SettingsError with every mistake. A file that was
- * read already takes the place of the one that a flag names.
+ * The settings of `serve` from flags, environment and file; throws one SettingsError with every mistake. A file that
+ * was already read replaces the file that a flag names.
  */
 export function serveSettings({ flags, env, file: given }: Sources): ServeSettings {
-  // Each table is read by itself: a mistake in one then hides no mistake in another that depends on it.
+  // Each table is read separately, so that a mistake in one hides no mistake in another that depends on it.
   const place = readSettings({ path: cloudChoice.cloudConfig }, { flags, env })
   const choice = readSettings({ dialect: cloudChoice.dialect }, { flags, env })
   const own = readSettings(processSettings, { flags, env })
@@ -142,7 +142,7 @@ function strayFlagProblems(flags: Sources['flags'], cloudTable: SettingsTable, c
     .map((flag) => ({ setting: flag, wrong: `not a setting of ${cloudTitle}`, right: 'leave it out' }))
 }
 
-/** Problems of the manifest that we are to apply, found before anything is applied. */
+/** Problems of the manifest that `install` should apply, found before anything is applied. */
 function manifestProblems(sources: Pick<Sources, 'flags' | 'env'>): Problem[] {
   const { loadBalancerManifest: setting } = common
   const path = readSettings({ setting }, sources).values?.setting

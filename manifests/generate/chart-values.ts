@@ -80,25 +80,29 @@ const certificates: ValueRow[] = rowsOf({
   },
   'certManager.issuerRef': {
     default: { name: names.issuingAuthority, kind: 'Issuer' },
-    sentence: 'Who issues it. The default is an authority that cert-manager makes for this chart alone.',
+    sentence: 'The issuer of the certificate. The default is an authority that cert-manager makes only for this chart.',
     schema: { type: 'object', required: ['name'] },
   },
   'certManager.dnsNames': {
     default: [],
-    sentence: 'More names that it is for: the host of `webhooks.url`, where that is a name.',
+    sentence: 'Additional DNS names of the certificate: the host of `webhooks.url`, if it is a name.',
     schema: { type: 'array', items: { type: 'string' } },
   },
   'certManager.ipAddresses': {
     default: [],
-    sentence: 'Addresses that it is for: the host of `webhooks.url`, where that is an address.',
+    sentence: 'IP addresses of the certificate: the host of `webhooks.url`, if it is an address.',
     schema: { type: 'array', items: { type: 'string' } },
   },
   'certManager.duration': { default: '2160h', sentence: 'How long the certificate is valid.', schema: duration },
-  'certManager.renewBefore': { default: '720h', sentence: 'When it is renewed.', schema: duration },
+  'certManager.renewBefore': {
+    default: '720h',
+    sentence: 'How long before its end the certificate is renewed.',
+    schema: duration,
+  },
 })
 
 const others: ValueRow[] = rowsOf({
-  commonLabels: { default: {}, sentence: 'More labels of every object.', schema: labels },
+  commonLabels: { default: {}, sentence: 'Additional labels of every object.', schema: labels },
   'serviceAccount.annotations': {
     default: {},
     sentence: 'Annotations of the service accounts of the Deployment and of the guardians.',
@@ -109,10 +113,10 @@ const others: ValueRow[] = rowsOf({
     sentence: 'More objects, as maps or as texts. Both are templates: `{{ .Release.Namespace }}` works in them.',
     schema: list,
   },
-  'crds.enabled': { default: true, sentence: 'Installs and upgrades the definition of ElasticIP.' },
+  'crds.enabled': { default: true, sentence: 'Installs and upgrades the CRD of ElasticIP.' },
   'crds.keep': {
     default: true,
-    sentence: 'Keeps the definition, and so every ElasticIP, when the chart is uninstalled.',
+    sentence: 'Keeps the CRD, and so every ElasticIP, when the chart is uninstalled.',
   },
   'cleanup.enabled': {
     default: true,
@@ -138,17 +142,17 @@ const others: ValueRow[] = rowsOf({
       'Shows the status page on a loopback address of the pod, for `kubectl port-forward`. On the host network every ' +
       'user of the host reaches it: set a token there.',
   },
-  'statusPage.port': { default: 10_261, sentence: 'Its port.', schema: port },
+  'statusPage.port': { default: 10_261, sentence: 'The port of the status page.', schema: port },
   'statusPage.tokenSecretName': {
     default: '',
     sentence:
       'A Secret with the token of the status page under the key `token`. With it the page needs that token, and is ' +
       'also at /status of the health port.',
   },
-  'networkPolicy.enabled': { default: false, sentence: 'Allows traffic to the two ports alone.' },
+  'networkPolicy.enabled': { default: false, sentence: 'Allows traffic only to the two ports.' },
   'networkPolicy.webhookCallers': {
     default: [],
-    sentence: 'Peers that may call the webhooks. Empty: all. API servers are usually no pods: use an ipBlock.',
+    sentence: 'Peers that may call the webhooks. Empty: all. API servers are usually not pods: use an ipBlock.',
     schema: list,
   },
   'networkPolicy.metricsReaders': { default: [], sentence: 'Peers that may read metrics. Empty: all.', schema: list },
@@ -156,7 +160,7 @@ const others: ValueRow[] = rowsOf({
     default: false,
     sentence: 'A ServiceMonitor of the Prometheus operator, and a PodMonitor for the guardians if there are any.',
   },
-  'serviceMonitor.interval': { default: '30s', sentence: 'How often Prometheus reads.', schema: duration },
+  'serviceMonitor.interval': { default: '30s', sentence: 'How often Prometheus scrapes.', schema: duration },
   'serviceMonitor.labels': { default: {}, sentence: 'Labels by which Prometheus selects it.', schema: map },
   'prometheusRule.enabled': {
     default: false,
@@ -164,21 +168,25 @@ const others: ValueRow[] = rowsOf({
   },
   'prometheusRule.disabled': {
     default: {},
-    sentence: 'Alerts that are left out, such as `EIPAdmissionSweepOld: true`.',
+    sentence: 'Alerts to leave out, such as `EIPAdmissionSweepOld: true`.',
     schema: {
       type: 'object',
       additionalProperties: false,
       properties: Object.fromEntries(alertNames.map((name) => [name, { type: 'boolean' }])),
     },
   },
-  'prometheusRule.groups': { default: [], sentence: 'More groups of rules, of your own.', schema: list },
+  'prometheusRule.groups': { default: [], sentence: 'Your own groups of rules, in addition.', schema: list },
   'prometheusRule.runbooks': {
     default: runbooks,
-    sentence: 'The page to which `runbook_url` of each alert leads, without the heading.',
+    sentence: 'The page that `runbook_url` of each alert links to, without the heading.',
   },
   'prometheusRule.labels': { default: {}, sentence: 'Labels by which Prometheus selects it.', schema: map },
   'dashboard.enabled': { default: false, sentence: 'A ConfigMap with the dashboard.' },
-  'dashboard.files': { default: {}, sentence: 'More dashboards, of your own: file names and JSON texts.', schema: map },
+  'dashboard.files': {
+    default: {},
+    sentence: 'Your own dashboards, in addition: file names and JSON texts.',
+    schema: map,
+  },
   'dashboard.labels': {
     default: { grafana_dashboard: '1' },
     sentence: 'Labels by which Grafana selects it.',
@@ -189,7 +197,7 @@ const others: ValueRow[] = rowsOf({
 /** Every value of the chart, in the order in which people look for them. */
 export const valueRows: ValueRow[] = [...cloud, ...image, ...pods, ...webhooks, ...certificates, ...others]
 
-/** The values of the chart where the user sets none. */
+/** The chart's default values. */
 export function defaultValues(): ValueTree {
   const values: ValueTree = {}
   for (const { path, default: value } of valueRows) {

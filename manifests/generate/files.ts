@@ -26,12 +26,12 @@ export type ManifestFacts = {
 
 const kustomization = { apiVersion: 'kustomize.config.k8s.io/v1beta1', kind: 'Kustomization' }
 
-/** The parts of the chart that the manifest of the monitoring has. */
+/** The parts of the chart that the monitoring manifest contains. */
 const monitoringParts = ['service-monitor', 'pod-monitor', 'prometheus-rule', 'dashboard']
 
 const made = '# Made from manifests/*.ts by `make generate`.\n'
 
-/** Manifests without Helm cannot hold a secret: the process makes one and writes it over this. */
+/** Manifests without Helm cannot contain a secret: the process makes one and replaces this placeholder. */
 const pendingPath = 'pending'
 
 /** The chart, the kustomizations and the monitoring. */
@@ -39,7 +39,7 @@ export function manifestFiles(facts: ManifestFacts): GeneratedFile[] {
   return [...chartFiles(facts), ...kustomizeFiles(facts), ...monitoringFiles(facts)]
 }
 
-/** The values of the chart by which a cloud is asked for the control-plane address: it has guardians where one is set. */
+/** The chart values by which the control-plane address is found. If any is set, the chart has guardians. */
 export function guardedBy(dialects: DialectFact[]): string[] {
   const settings = dialects.flatMap((dialect) => dialect.settings).filter((fact) => fact.findsControlPlaneAddress)
   return [...new Set(settings.map(({ name }) => `settings.${name}`))].toSorted()
@@ -99,24 +99,24 @@ function chart(version: string, license: string): object {
   }
 }
 
-/** The definition as Artifact Hub lists it. */
+/** The CRD as Artifact Hub lists it. */
 function definitionOf({ metadata, spec: { names: of, versions } }: typeof elasticIPDefinition): object {
   const description = 'The record of one reserved address: which Service holds it, and which reservation it is.'
   return { kind: of.kind, version: versions[0]?.name, name: metadata.name, displayName: of.kind, description }
 }
 
-/** A condition for the templates that are written by hand. They include it, and an empty text means that it is not met. */
+/** A condition for handwritten templates to include. An empty text means that it is not met. */
 function namedTest(name: string, condition: Condition): string {
   return `{{- define "eip-admission.${name}" -}}\n{{- if ${test(condition)} }}true{{ end -}}\n{{- end }}\n`
 }
 
-/** The names of all clouds, for the message where none is chosen. */
+/** The names of all providers, for the message when none is chosen. */
 function cloudProviders(dialects: DialectFact[]): string {
   const providers = dialects.flatMap((dialect) => dialect.providers).join(', ')
   return `{{- define "eip-admission.cloudProviders" -}}\n${providers}\n{{- end }}\n`
 }
 
-/** An example of the configuration file in the Secret of the chosen cloud, for the notes that are written by hand. */
+/** An example of the configuration file in the chosen provider's Secret, for the handwritten notes. */
 function cloudConfigExample(dialects: DialectFact[]): string {
   const examples = dialects.flatMap(({ providers, requiredFields }) => {
     const example = `{${requiredFields.map((field) => `"${field}": "..."`).join(', ')}}`
@@ -131,7 +131,7 @@ function chartTemplate({ conditions, objects }: Part): string {
   return `{{- if and ${conditions.map(test).join(' ')} }}\n${text}{{- end }}\n`
 }
 
-/** The objects of every cloud, without Helm. An overlay writes the name of its cloud. */
+/** The objects of every provider, without Helm. An overlay adds the provider's name. */
 function baseObjects({ webhooks, version, dialects }: ManifestFacts): object[] {
   const release = kustomizeRelease(version)
   const all = valuesWithoutHelm({ cloudProvider: '' })
@@ -151,7 +151,7 @@ export function installedParts(parts: Part[], values: ValueTree, by: 'helm' | 'k
     .map((part) => ({ ...part, objects: withoutAbsent(part.objects) as object[] }))
 }
 
-/** The chart's defaults. Without Helm, nothing else removes records and their definition together. */
+/** The chart's defaults. Without Helm, records and their CRD are removed only together. */
 function valuesWithoutHelm(values: ValueTree): ValueTree {
   return { ...defaultValues(), ...values, crds: { enabled: true, keep: false } }
 }
@@ -180,7 +180,7 @@ function kustomizeFiles(facts: ManifestFacts): GeneratedFile[] {
 function monitoringFiles({ version, webhooks }: ManifestFacts): GeneratedFile[] {
   const folder = 'manifests/monitoring'
   const groups = [ruleGroup(alertGroups, { runbooks, literal: (text) => text })]
-  // All of it, whatever the values say. It is unknown whether the cluster has guardians: they are read where they are.
+  // All parts, regardless of the values. Guardians are included because the cluster may have them.
   const choices = knownChoices(valuesWithoutHelm({}), kustomizeRelease(version), pendingPath)
   const parts = inClusterParts(choices, webhooks, []).filter(({ file }) => monitoringParts.includes(file))
   const objects = parts.flatMap((part) => withoutAbsent(part.objects) as object[])
@@ -192,7 +192,7 @@ function monitoringFiles({ version, webhooks }: ManifestFacts): GeneratedFile[] 
   ]
 }
 
-/** The flag of the cloud is the second argument of the Deployment. */
+/** The provider's flag is the second argument of the Deployment. */
 function choice(provider: string): object {
   const operation = {
     op: 'replace',
@@ -206,7 +206,7 @@ function documents(objects: object[]): string {
   return objects.map((object) => stringify(object, { lineWidth: 0, aliasDuplicateObjects: false })).join('---\n')
 }
 
-/** The package is read without the rest of the repository, so its links are whole. */
+/** The package is read without the rest of the repository, so its links are absolute. */
 const docs = `${repository}/blob/main/docs`
 
 const opening = `# eip-admission

@@ -14,7 +14,7 @@ export class Reference {
   }
 }
 
-/** A map entry or a list item that Helm leaves out where the test fails. */
+/** A map entry or a list item that Helm leaves out if the test fails. */
 export class Conditional {
   readonly test: string
   readonly value: unknown
@@ -43,7 +43,7 @@ export const helmChoices: Choices = {
     name: '{{ .Release.Name }}',
     manager: '{{ .Release.Service }}',
     version: '{{ .Chart.AppVersion }}',
-    // A label has no plus sign.
+    // A label may not contain a plus sign.
     chart: '{{ .Chart.Name }}-{{ .Chart.Version | replace `+` `_` }}',
   },
   image: '{{ include `eip-admission.image` . }}',
@@ -52,17 +52,17 @@ export const helmChoices: Choices = {
   literal: (text) => text.replaceAll('{{', '{{ `{{` }}'),
 }
 
-/** The test of a condition, in Helm's words. */
+/** The test of a condition, in Helm's syntax. */
 export function test(condition: Condition): string {
   if ('anyOf' in condition) return `(or ${condition.anyOf.map(reference).join(' ')})`
   const { value, is } = condition
   if (is === undefined) return reference(value)
-  // Helm has several types of numbers, and compares none of them with a value that is absent.
+  // Helm has several number types, and none of them compares with an absent value.
   const compared = typeof is === 'number' ? `(toString ${reference(value)})` : reference(value)
   return `(eq ${compared} ${quoted(String(is))})`
 }
 
-/** A value in Helm's words. A name with a dash needs `index`. */
+/** A value in Helm's syntax. A name with a dash needs `index`. */
 function reference(path: string): string {
   if (!path.includes('-')) return `.Values.${path}`
   return `(index .Values ${path.split('.').map(quoted).join(' ')})`

@@ -1,10 +1,10 @@
 const list = { type: 'array' }
 const map = { type: 'object' }
-/** Labels of users stand beside ours: a second one of a name would make the object invalid. */
+/** Users' labels are added to ours: a duplicate name would make the object invalid. */
 export const labels = { ...map, propertyNames: { not: { pattern: '^(app\\.kubernetes\\.io|helm\\.sh)/' } } }
 const quantity = { type: ['string', 'integer'] }
 
-/** Every node that cannot run ordinary pods yet, because we have to prepare it first. */
+/** The taints of a node that cannot run ordinary pods until we have prepared it. */
 const tolerations = [
   { key: 'node.cloudprovider.kubernetes.io/uninitialized', operator: 'Exists', effect: 'NoSchedule' },
   { key: 'node-role.kubernetes.io/control-plane', operator: 'Exists', effect: 'NoSchedule' },
@@ -22,7 +22,7 @@ const spread = {
 /** The resources that our process needs. */
 export const resources = { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '384Mi' } }
 
-/** Rows in their order, each by its path. */
+/** Converts rows by path into a list, in their order. */
 export function rowsOf(rows: Record<string, Omit<ValueRow, 'path'>>): ValueRow[] {
   return Object.entries(rows).map(([path, row]) => ({ path, ...row }))
 }
@@ -31,12 +31,12 @@ export function rowsOf(rows: Record<string, Omit<ValueRow, 'path'>>): ValueRow[]
 export const image: ValueRow[] = rowsOf({
   'image.repository': {
     default: 'ghcr.io/eip-admission/eip-admission',
-    sentence: 'The image. The release workflow publishes it there.',
+    sentence: 'The repository of the image, to which the release workflow publishes.',
   },
-  'image.tag': { default: '', sentence: 'Its tag. Empty: the version of the chart.' },
+  'image.tag': { default: '', sentence: 'The tag of the image. Empty: the version of the chart.' },
   'image.digest': {
     default: '',
-    sentence: 'Its digest, `sha256:...`. It takes precedence over the tag.',
+    sentence: 'The digest of the image, `sha256:...`. It takes precedence over the tag.',
     schema: { type: 'string', pattern: '^(sha256:[0-9a-f]{64})?$' },
   },
   'image.pullPolicy': {
@@ -95,23 +95,23 @@ export const pods: ValueRow[] = rowsOf({
     schema: map,
   },
   podAnnotations: { default: {}, sentence: 'Annotations of the pods.', schema: map },
-  podLabels: { default: {}, sentence: 'More labels of the pods.', schema: labels },
+  podLabels: { default: {}, sentence: 'Additional labels of the pods.', schema: labels },
   extraArgs: {
     default: [],
     sentence:
-      'More arguments of `serve`, after the settings. The guardians of the control-plane address get none of them.',
+      'Additional arguments of `serve`, after the settings. The guardians of the control-plane address do not get them.',
     schema: list,
   },
   extraEnv: {
     default: [],
     sentence:
-      'More environment variables, such as a proxy. The guardians get them too, and what the next three values name.',
+      'Additional environment variables, such as a proxy. The guardians get these and the next three values, too.',
     schema: list,
   },
   extraEnvFrom: { default: [], sentence: 'Secrets and ConfigMaps with environment variables.', schema: list },
-  extraContainers: { default: [], sentence: 'More containers of the pods.', schema: list },
-  extraVolumes: { default: [], sentence: 'More volumes.', schema: list },
-  extraVolumeMounts: { default: [], sentence: 'More mounts of the container.', schema: list },
+  extraContainers: { default: [], sentence: 'Additional containers of the pods.', schema: list },
+  extraVolumes: { default: [], sentence: 'Additional volumes.', schema: list },
+  extraVolumeMounts: { default: [], sentence: 'Additional mounts of the container.', schema: list },
 })
 
 export type ValueRow = {
@@ -119,6 +119,6 @@ export type ValueRow = {
   path: string
   default: unknown
   sentence: string
-  /** JSON Schema of the value, where its default does not say enough. */
+  /** JSON Schema of the value, if its default does not say enough. */
   schema?: object
 }

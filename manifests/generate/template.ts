@@ -2,7 +2,7 @@ import { stringify } from 'yaml'
 import { isMap } from '../choices.ts'
 import { Conditional, Reference } from './helm-choices.ts'
 
-/** The template of an object: YAML, with Helm's actions where a choice is open. */
+/** The template of an object: YAML, with a Helm action for each open choice. */
 export function templateOf(object: unknown): string {
   return `${linesOf(object, 0).join('\n')}\n`
 }

@@ -58,7 +58,7 @@ function closed(): Schema {
 }
 
 function cloudProvider(providers: string[]): object {
-  // A template refuses an empty one: helm lint renders with the defaults, and a template can say what is required.
+  // A template refuses an empty value: helm lint validates the defaults, and a template can say what is required.
   return { description: sentenceOf('cloudProvider'), enum: ['', ...providers] }
 }
 
@@ -74,7 +74,7 @@ function settings(known: KnownSettings): object {
   }
 }
 
-/** A setting as all dialects together accept it. An empty text means that it is not set. */
+/** A setting with every value that any dialect accepts. An empty text means that it is not set. */
 function property(facts: SettingFact[]): object {
   const { sentence, type, range } = facts.at(-1) as SettingFact
   return {
@@ -82,19 +82,19 @@ function property(facts: SettingFact[]): object {
     type: types[type],
     ...patternOf(facts),
     ...(range && { minimum: range.from, maximum: range.to }),
-    // The only number without a unit that is a duration is 0.
+    // The only duration that may be a number without a unit is 0.
     ...(type === 'duration' && { minimum: 0, maximum: 0 }),
   }
 }
 
-/** Every text that one of these facts allows; absent where one of them allows all. */
+/** The pattern of every text that any of these facts allows; absent if one allows all. */
 function patternOf(facts: SettingFact[]): { pattern?: string } {
   const patterns = [...new Set(facts.map(({ pattern }) => pattern))]
   if (patterns.includes(undefined)) return {}
   return { pattern: ['^$', ...patterns].map((pattern) => `(${pattern})`).join('|') }
 }
 
-/** The settings that a dialect has, where it is chosen, and the values that only it allows. */
+/** If a dialect is chosen, only its settings, with the values that it allows. */
 function byDialect({ providers, settings: own }: DialectFact, known: KnownSettings): object {
   const isChosen = { properties: { cloudProvider: { enum: providers } } }
   const isNarrower = (fact: SettingFact) => patternOf([fact]).pattern !== patternOf(known.get(fact.name) ?? []).pattern

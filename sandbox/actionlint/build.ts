@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { goPrograms } from '../go-programs.ts'
 
-/** Returns the path of actionlint, which checks the workflows of GitHub; it is built the first time. */
+/** Returns the path of actionlint, which checks GitHub workflows; builds it the first time. */
 export async function actionlintProgram(): Promise<string> {
   const folder = await goPrograms({
     name: 'actionlint',

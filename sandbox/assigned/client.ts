@@ -1,4 +1,5 @@
-// node client.ts <url> <interval in ms>: asks again and again, each time by a new connection, and prints a line for each.
+// node client.ts <url> <interval in ms>: sends a request at every interval, each on a new connection, and prints a line
+// for each.
 import { setTimeout as sleep } from 'node:timers/promises'
 
 const [url = '', intervalMs = ''] = process.argv.slice(2)

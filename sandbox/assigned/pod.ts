@@ -1,4 +1,4 @@
-// node pod.ts <name> <address> <port>: answers who it is and who asks, as the only program of a pod.
+// node pod.ts <name> <address> <port>: the only program of a pod. It replies with its name and the client's address.
 import { createServer } from 'node:http'
 
 const [name = '', address = '', port = ''] = process.argv.slice(2)

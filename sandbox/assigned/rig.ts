@@ -1,5 +1,5 @@
-// A cloud's network that leads an address to the machine to which the cloud assigns it. Each machine has a network of its
-// own, a real kube-proxy and a pod, and no interface with the address. Clients are elsewhere.
+// A provider's network, which routes an address to the machine that it is assigned to. Each machine has its own network
+// namespace, a real kube-proxy and a pod, but no interface with the address. Clients are outside.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type Socket, connect, createServer } from 'node:net'
 import { join } from 'node:path'
@@ -25,11 +25,13 @@ export type AssignedRig = {
   network: Network
   /** Adds a machine to the network, and starts kube-proxy and a pod there. Its node is the caller's. */
   start: (machine: AssignedMachine) => Promise<void>
-  /** The machine gives no answer for so long. It is silent: no router tells senders that there is no way. */
+  /**
+   * Silences the machine for this long: its packets are dropped, and no router tells senders that it is unreachable.
+   */
   silence: (name: string, ms: number) => Promise<void>
-  /** The machine loses its power: it is silent, and what ran there ends. */
+  /** Cuts the machine's power: it falls silent, and its programs end. */
   gone: (name: string) => Promise<void>
-  /** Asks a URL again and again from outside of the cluster. */
+  /** Requests a URL repeatedly from outside the cluster. */
   client: (url: string, intervalMs?: number) => AskingClient
   stop: () => Promise<void>
 }
@@ -37,11 +39,11 @@ export type AssignedRig = {
 export type AssignedOptions = {
   controlPlane: ControlPlane
   mode: ProxyMode
-  /** Where the cloud leads its addresses now: the name of a machine of this rig for each address. */
+  /** The name of the machine of this rig to which the cloud routes each address now. */
   routes: () => ReadonlyMap<string, string | undefined>
 }
 
-/** Makes the network, whose routes follow those of the cloud; there can be only one at a time. */
+/** Makes the network, whose routes follow the cloud's assignments; there can be only one at a time. */
 export async function setAssignedRig({ controlPlane, mode, routes }: AssignedOptions): Promise<AssignedRig> {
   const network = await createNetwork()
   await network.attach({ name: 'client', addresses: [clientAddress] })
@@ -70,7 +72,7 @@ export async function setAssignedRig({ controlPlane, mode, routes }: AssignedOpt
 type Place = { network: Network; mode: ProxyMode; dir: string; kubeconfig: string }
 type Machines = Pick<AssignedRig, 'start' | 'silence' | 'gone'> & { end: () => Promise<void> }
 
-/** The machines, of which there is none yet. */
+/** Makes the rig's machines, which the caller then starts by name. */
 async function makeMachines({ network, mode, dir, kubeconfig }: Place): Promise<Machines> {
   const { program, env } = await proxyPrograms()
   const programEnv = env(dir)
@@ -90,7 +92,7 @@ async function makeMachines({ network, mode, dir, kubeconfig }: Place): Promise<
       await network.attach({ name, addresses: [address] })
       await network.setAlias(name, pod, 'present')
       await network.route(pod, name)
-      // As a network of pods does on each node.
+      // A pod network does this on each node.
       await on(name, 'sysctl', ['sh', '-c', 'echo 1 > /proc/sys/net/ipv4/ip_forward']).exited
       programs.set(name, [
         on(name, 'pod', [process.execPath, join(import.meta.dirname, 'pod.ts'), name, pod, String(podPort)]),
@@ -105,7 +107,7 @@ async function makeMachines({ network, mode, dir, kubeconfig }: Place): Promise<
   }
 }
 
-/** Drops every packet. The kernel ends that at its time, however busy the machine is; a timeout of 0 would never end. */
+/** Drops every packet. The kernel stops on time, however busy the machine is. A timeout of 0 would never expire. */
 function silentFor(ms?: number): string {
   const until = ms === undefined ? '' : ` timeout ${Math.max(1, Math.round(ms))}ms`
   return [
@@ -118,7 +120,7 @@ function silentFor(ms?: number): string {
   ].join('; ')
 }
 
-/** Machines cannot reach the loopback address of the API server: this passes their connections on. */
+/** Forwards the machines' connections to the API server, whose loopback address they cannot reach. */
 async function openDoor({ dir, url, kubeconfig }: ControlPlane): Promise<{ kubeconfig: string; close: () => void }> {
   const [port = 0] = await freePorts(1)
   const { hostname, port: at } = new URL(url)
@@ -151,7 +153,7 @@ async function openDoor({ dir, url, kubeconfig }: ControlPlane): Promise<{ kubec
 
 const periodMs = 20
 
-/** Keeps the routes of the network as the cloud has them. */
+/** Keeps the network's routes in line with the cloud's assignments. */
 function follow(network: Network, routes: AssignedOptions['routes']): { stop: () => Promise<void> } {
   const routed = new Map<string, string | undefined>()
   const stopping = new AbortController()

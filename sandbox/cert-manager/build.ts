@@ -5,7 +5,7 @@ import { goPrograms } from '../go-programs.ts'
 
 const module = 'github.com/cert-manager/cert-manager'
 
-/** The program, and the folder with the definitions that it needs. */
+/** The program, and the folder with its CRDs. */
 export type CertManagerPrograms = { certManager: string; crds: string }
 
 /** Returns cert-manager with its cainjector, and builds it if it is missing: a minute or two the first time. */

@@ -5,7 +5,7 @@ import { goPrograms } from '../go-programs.ts'
 
 const module = 'github.com/cilium/cilium'
 
-/** The program, which is operator or agent, and the folder with the definitions that it needs. */
+/** The program, which runs as operator or agent, and the folder with its CRDs. */
 export type CiliumPrograms = { cilium: string; crds: string }
 
 /** Returns Cilium, and builds it if it is missing: minutes the first time. */

@@ -96,7 +96,7 @@ func operator() []cell.Cell {
 	}
 }
 
-// The operator's own package of these would bring in a module that the Go proxy does not have.
+// The operator's own package for these would pull in a module that the Go proxy does not have.
 func pools(lc cell.Lifecycle, cs client.Clientset, mp workqueue.MetricsProvider) resource.Resource[*v2.CiliumLoadBalancerIPPool] {
 	return resource.New[*v2.CiliumLoadBalancerIPPool](lc, utils.ListerWatcherFromTyped(cs.CiliumV2().CiliumLoadBalancerIPPools()), mp)
 }
@@ -113,7 +113,7 @@ func agent() []cell.Cell {
 	return []cell.Cell{
 		bgp.Cell,
 		svcrouteconfig.Cell,
-		// The routes, devices and addresses of a datapath that is not there.
+		// Empty tables in place of the routes, devices and addresses of the missing datapath.
 		cell.Provide(
 			tables.NewRouteTable,
 			tables.NewDeviceTable,

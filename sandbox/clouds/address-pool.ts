@@ -2,7 +2,7 @@ import { type Range, sizeOf } from './ipv4.ts'
 
 export type Allocation = {
   range: Range
-  /** Frees the block. A second call does nothing, also when the block is allocated again. */
+  /** Frees the block. A second call does nothing, even if the block has been allocated again. */
   free: () => void
 }
 
@@ -45,7 +45,7 @@ export function makePool(ranges: Range[]): Pool {
   return { allocateFirst: (cidr) => allocate(cidr, false), allocateLast: (cidr) => allocate(cidr, true) }
 }
 
-/** Whether an address is the one of a reservation, or in its IPv6 network, which ends with `::/64`. */
+/** Whether an address is the reserved one, or is in the reserved IPv6 network, which ends with `::/64`. */
 export function contains(reserved: string, address: string): boolean {
   return reserved === address || (reserved.endsWith('::/64') && address.startsWith(reserved.slice(0, -'/64'.length)))
 }

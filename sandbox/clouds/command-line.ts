@@ -53,7 +53,7 @@ export function readPairs(pairs: string[]): Record<string, string> {
   return Object.fromEntries(pairs.map((pair) => pair.split('=')))
 }
 
-/** Reads the value of an option as a whole number; throws where it is none. */
+/** Reads the value of an option as a whole number; throws if it is none. */
 export function readWholeNumber(option: string, text: string): number {
   const number = Number(text)
   if (text === '' || !Number.isInteger(number) || number < 0)

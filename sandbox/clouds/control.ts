@@ -20,7 +20,7 @@ export type AccountControl = CloudControl & {
     all(): Json[]
     /** Returns the ids of deleted reservations that the API still shows. */
     deleting(): string[]
-    /** Removes a reservation without a call of a client, as if the vendor had lost it. */
+    /** Removes a reservation without a client's call, as if the vendor had lost it. */
     vanish(id: string): void
     /** Assigns its address to this machine alone, or to none, as a person does in the vendor's console. */
     assign(id: string, machine: string | undefined): void

@@ -2,7 +2,7 @@ import { ControlError } from './control-error.ts'
 import { routeMatcher, type RouteMatcher } from './route-matcher.ts'
 
 /**
- * The outcome of a call in the place of its answer. 502, 503 and 504 are HTML pages of an edge server; `web-page` is one
+ * The outcome of a call instead of its answer. 502, 503 and 504 are HTML pages of an edge server; `web-page` is one
  * with 200.
  */
 export const answers = [
@@ -35,7 +35,7 @@ export type Fault = {
   perPage?: number
   /** `other-address`: what the answer has in place of each address. */
   address?: string
-  /** `other-id`: the id that the answer has in place of that of its object. */
+  /** `other-id`: the id that the answer has in place of its object's own. */
   otherId?: string | number
   /** For a status: the Retry-After header; none when absent. */
   retryAfterSeconds?: number
@@ -54,7 +54,7 @@ export type Faults = {
   clear(): void
   /** Returns the fault that strikes this call, and counts it; of several, the one added first. */
   strike(method: string, path: string): ActiveFault | undefined
-  /** Takes a strike back: the cloud refused the call before it did what the fault was to follow. */
+  /** Undoes a strike: the cloud refused the call before it did the work that the fault should follow. */
   restore(fault: ActiveFault): void
 }
 

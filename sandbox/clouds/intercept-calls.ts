@@ -46,7 +46,7 @@ export function interceptCalls(
     return body === undefined ? undefined : reply.send(body)
   })
 
-  /** A fault that follows what a call did waits for the next call where the rate limit let this one do nothing. */
+  /** A fault that strikes after the work waits for the next call if the rate limit refused this one. */
   const struckBy = (request: FastifyRequest, reply: FastifyReply) => {
     const tracked = trackedCalls.get(request)
     if (!tracked?.fault?.done || reply.statusCode !== 429) return tracked?.fault
@@ -88,7 +88,7 @@ function logEntry(request: FastifyRequest, { basePath, caller }: VendorFormat): 
 
 type FaultTarget = { request: FastifyRequest; reply: FastifyReply; format: VendorFormat; closing: AbortSignal }
 
-/** Applies a fault. Resolves with the body that replaces the answer, if any; never resolves where no answer follows. */
+/** Applies a fault. Resolves with the body that replaces the answer, if any; never resolves if no answer follows. */
 async function applyFault(
   fault: ActiveFault,
   { request, reply, format, closing }: FaultTarget,
@@ -96,7 +96,7 @@ async function applyFault(
   if (fault.answer === 'hang') return never
   if (fault.answer === 'reset') {
     const { socket } = request.raw
-    // A connection with TLS cannot be reset; it ends without a word.
+    // A TLS connection cannot be reset; it just closes.
     if (socket instanceof TLSSocket) socket.destroy()
     else socket.resetAndDestroy()
     return never
@@ -147,7 +147,7 @@ function webPage(reply: FastifyReply, heading: string): string {
   return `<html>\r\n<head><title>${heading}</title></head>\r\n<body>\r\n<center><h1>${heading}</h1></center>\r\n</body>\r\n</html>\r\n`
 }
 
-/** Sleeps; when the cloud closes meanwhile it never resolves, so that the call gets no answer. */
+/** Sleeps. If the cloud closes meanwhile, this never resolves, so the call gets no answer. */
 async function sleepMs(ms: number, signal: AbortSignal): Promise<void> {
   if (ms > 0) await sleep(ms, undefined, { signal }).catch(() => never)
 }

@@ -17,7 +17,7 @@ export async function runAsProcess(start: () => Promise<Started>): Promise<void>
   }
 }
 
-/** Adds the proxy for a vendor's host names where a file for its authority is named. */
+/** Adds the proxy for a vendor's host names if a file for its authority is named. */
 export async function withProxy(
   { ready, close }: Started,
   authorityFile: string | undefined,

@@ -5,13 +5,13 @@ export type Scheduler = {
   runDue(): void
 }
 
-/** Makes a scheduler for what a cloud does by itself after a while, such as a deletion that takes time. */
+/** Makes a scheduler for a cloud's delayed actions, such as a deletion that takes time. */
 export function makeScheduler(now: () => number): Scheduler {
   let pending: { atMs: number; action: () => void }[] = []
   return {
     schedule: (ms, action) => void pending.push({ atMs: now() + ms, action }),
     runDue() {
-      // The clock goes on between two readings, and what falls in between would never happen.
+      // The clock advances between two reads: an action that became due in between would never run.
       const nowMs = now()
       const due = pending.filter(({ atMs }) => atMs <= nowMs)
       pending = pending.filter(({ atMs }) => atMs > nowMs)

@@ -31,12 +31,12 @@ export function makeCloudControl(quota: number): CloudControl {
   return { latency: makeLatency(), faults: makeFaults(), calls: makeCallLog(), quota: makeQuota(quota) }
 }
 
-/** Where a simulated cloud listens: at a free port of the loopback interface and without TLS where nothing is given. */
+/** Where a simulated cloud listens: by default on a free loopback port without TLS. */
 export type ListenAt = {
   port?: number
   /** The address to listen on. */
   host?: string
-  /** A certificate and its key: a client sends its token to no other machine without TLS. */
+  /** A certificate and its key: clients send no token to another machine without TLS. */
   tls?: { cert: string; key: string }
 }
 

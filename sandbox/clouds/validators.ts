@@ -1,7 +1,7 @@
 import { Ajv, type AnySchemaObject, type ErrorObject, type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
 
-/** As fastify's own, but an unknown field of a body is a mistake that the control API reports. */
+/** Configured like fastify's own, except that the control API reports an unknown field as a mistake. */
 const ajv = new Ajv({ useDefaults: true, removeAdditional: false, coerceTypes: false })
 addFormats.default(ajv)
 

@@ -1,5 +1,5 @@
-// A proxy for programs that know a vendor's API by its host name alone. It answers for these names with a certificate of
-// its own, and sends what it gets to the simulated cloud. It refuses every other host, so no call reaches a vendor.
+// A proxy for programs that can reach a vendor's API only by its host name. It answers for these names with its own
+// certificate, and forwards requests to the simulated cloud. It refuses every other host, so no call reaches a vendor.
 import { once } from 'node:events'
 import { type RequestListener, createServer, request } from 'node:http'
 import { type Server, createServer as createTlsServer } from 'node:https'
@@ -40,7 +40,7 @@ export async function startVendorProxy(hosts: VendorHosts): Promise<VendorProxy>
     sockets.add(socket.on('close', () => sockets.delete(socket)))
   })
   proxy.on('connect', ({ url: target = '' }, socket: Socket) => {
-    // A client that goes away early is its own concern.
+    // An early disconnect is the client's own concern.
     socket.on('error', () => socket.destroy())
     const vendor = vendors.get(target)
     if (!vendor) {
@@ -80,7 +80,7 @@ function forwardTo({ hostname, port, host, pathname }: URL): RequestListener {
       answer.writeHead(response.statusCode ?? 502, response.headers)
       pipeline(response, answer, () => {})
     })
-    // The simulated cloud cuts connections where a test says so: its client must see that too.
+    // The simulated cloud cuts connections when a test says so, and the client must see the cut.
     pipeline(incoming, outgoing, (error) => {
       if (error) answer.destroy()
     })

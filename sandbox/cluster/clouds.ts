@@ -1,4 +1,5 @@
-// The simulated clouds of a cluster: a server for each node, the way of packets to an address, and what the chart needs.
+// The simulated clouds of a cluster: a server for each node, the route of packets to an address, and the chart's
+// values.
 import { startCherryServers } from '../clouds/cherry-servers/server.ts'
 import type { AccountControl, CloudControl, Json } from '../clouds/control.ts'
 import { startHetzner } from '../clouds/hetzner/server.ts'
@@ -6,7 +7,7 @@ import { type Provider, providers } from '../rig/providers.ts'
 
 export type CloudMachine = {
   name: string
-  /** The addresses of its interface. Its packets have the first as their source, unless they answer another one. */
+  /** The addresses of its interface. The first is the source of its packets, except of replies from another one. */
   addresses: string[]
   /** The internal address of its node. */
   address: string
@@ -36,7 +37,7 @@ export type CloudOptions = { host: string; tls: { cert: string; key: string }; n
 const quota = 2000
 const token = 't'.repeat(64)
 
-/** Opens a cloud, whose servers run. */
+/** Opens a cloud with running servers. */
 export const clusterClouds = { 'cherry-servers': openCherryServers, hetzner: openHetzner }
 
 export type ClusterCloudName = keyof typeof clusterClouds

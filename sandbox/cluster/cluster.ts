@@ -33,9 +33,9 @@ export type Cluster = {
   /** The certificate of the authority of the API server and of the cloud. */
   authority: string
   apiServer: string
-  /** Restarts the programs of the control plane, except for etcd: it reads its keys again. */
+  /** Restarts the control plane's programs except etcd, so that they read their keys again. */
   restartControlPlane(): Promise<void>
-  /** Runs a command at the client outside, and returns its exit code. */
+  /** Runs a command on the client outside, and returns its exit code. */
   atClient: (command: string[], options?: ChildOptions) => Promise<number | null>
   stop(): Promise<void>
 }
@@ -216,7 +216,7 @@ function apiServerArgs(dir: string, { address, dir: own }: Member): string[] {
     '--authorization-mode=Node,RBAC',
     '--enable-admission-plugins=NodeRestriction',
     '--allow-privileged=true',
-    // No DNS has the names of nodes.
+    // No DNS server knows the names of nodes.
     '--kubelet-preferred-address-types=InternalIP',
     `--token-auth-file=${dir}/tokens.csv`,
     '--service-account-issuer=https://kubernetes.default.svc.cluster.local',
@@ -225,7 +225,7 @@ function apiServerArgs(dir: string, { address, dir: own }: Member): string[] {
   ]
 }
 
-/** Keeps the routes of the network as the cloud has them. */
+/** Keeps the network's routes in line with the cloud's assignments. */
 function follow(network: Network, routes: () => ReadonlyMap<string, string | undefined>): Pick<Routers, 'stop'> {
   const routed = new Map<string, string | undefined>()
   const stop = inBackground(50, async () => {
@@ -238,7 +238,7 @@ function follow(network: Network, routes: () => ReadonlyMap<string, string | und
   return { stop }
 }
 
-/** Works again and again; returns what ends it and waits for the last round. */
+/** Repeats the work. Returns a function that stops it and waits for the last round. */
 function inBackground(everyMs: number, work: () => Promise<void>): () => Promise<void> {
   const stopping = new AbortController()
   const loop = repeat(work, { everyMs, signal: stopping.signal })

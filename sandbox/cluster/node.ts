@@ -31,13 +31,13 @@ export type ClusterNode = {
   powerOff(): Promise<void>
   /** Ends its kubelet, which starts again. */
   restartKubelet(): void
-  /** Cuts its network, or repairs it: its programs run all the time. */
+  /** Cuts its network, or restores it; its programs keep running. */
   setLink(to: 'up' | 'down'): Promise<void>
-  /** Gives pods a network. Without it the node stays not ready. */
+  /** Gives pods a network, without which the node stays NotReady. */
   addPodNetwork(): Promise<void>
 }
 
-/** Makes a node, which is off. */
+/** Makes a node that is powered off. */
 export function makeNode(options: NodeOptions): ClusterNode {
   const { name, address, network, own, podRange } = options
   const folder = (at: string) => join(own, at)
@@ -83,7 +83,7 @@ function kubeletsOf({ own, programs }: NodeOptions): number[] {
   )
 }
 
-/** The file of a process that has ended is gone. */
+/** The file disappears when its process ends. */
 function readOrEmpty(file: string): string {
   try {
     return readFileSync(file, 'utf8')
@@ -92,7 +92,7 @@ function readOrEmpty(file: string): string {
   }
 }
 
-/** The control group of a node, which no node of another cluster has: kubelet kills what it does not know in its own. */
+/** The control group of a node, unique across clusters: kubelet kills processes in its group that it does not know. */
 export const groupOf = ({ dir, name }: { dir: string; name: string }) => `${basename(dir)}-${name}`
 
 function kubeletConfiguration({ own, dir, name, isControlPlane }: NodeOptions): object {
@@ -120,7 +120,7 @@ function kubeletConfiguration({ own, dir, name, isControlPlane }: NodeOptions): 
     evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '1%', 'imagefs.available': '1%' },
     enforceNodeAllocatable: [],
     resolvConf: join(own, 'etc/resolv.conf'),
-    // Nobody may lower the score by which the kernel kills, without a capability that containers rarely have.
+    // Lowering an OOM score needs a capability that containers rarely have.
     featureGates: { KubeletInUserNamespace: true },
     ...(isControlPlane && {
       registerWithTaints: [{ key: 'node-role.kubernetes.io/control-plane', effect: 'NoSchedule' }],
@@ -155,7 +155,7 @@ state = "/run/containerd"
 `
 }
 
-/** kubelet writes these; the machine keeps its own values. */
+/** kubelet would write these files; the machine keeps its own values. */
 const kernelFiles = [
   'vm/overcommit_memory',
   'vm/panic_on_oom',
@@ -176,7 +176,7 @@ function startScript({ name, address, own, kubeconfigs, programs }: NodeOptions)
     `--root-dir=${own}/kubelet`,
   ]
   const proxy = [programs.proxy, ...proxyArgs({ kubeconfig: kubeconfigs.proxy, node: name, mode: 'nftables' })]
-  // A node unpacks an image when its first pod needs it: most nodes run pods of few images.
+  // A node unpacks an image only when a pod needs it, because most nodes run few images.
   const imports = programs.images.map(
     (file) => `ctr --namespace k8s.io images import --local --no-unpack ${file} & imports="$imports $!"`,
   )

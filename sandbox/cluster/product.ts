@@ -11,11 +11,11 @@ const folder = '/etc/cloud-authority'
 
 type Values = { hostNetwork?: boolean; settings?: Record<string, string>; [name: string]: unknown }
 
-/** Installs the chart, with more values of the caller; its pods run the image of these sources. */
+/** Installs the chart with the caller's extra values; its pods run the image of these sources. */
 export async function installProduct(cluster: Cluster, values: Values = {}): Promise<void> {
   const { cloud, authority, dir, kubectl, kubeconfig, apiServer } = cluster
   const metadata = { name: namespace, namespace }
-  // Pods on the host network are the only ones that the strictest standard refuses.
+  // The strictest standard accepts the chart's pods, except on the host network.
   const labels = { 'pod-security.kubernetes.io/enforce': values.hostNetwork ? 'privileged' : 'restricted' }
   const stringData = { 'cloud-sa.json': JSON.stringify(cloud.secret) }
   const items = [
@@ -38,7 +38,7 @@ export async function installProduct(cluster: Cluster, values: Values = {}): Pro
 
 const sharedValues = {
   image: { ...productImage, pullPolicy: 'IfNotPresent' },
-  // The simulated cloud has an authority that no image knows.
+  // No image trusts the simulated cloud's authority.
   extraEnv: [{ name: 'NODE_EXTRA_CA_CERTS', value: `${folder}/ca.crt` }],
   extraVolumes: [{ name: 'cloud-authority', configMap: { name: 'cloud-authority' } }],
   extraVolumeMounts: [{ name: 'cloud-authority', mountPath: folder, readOnly: true }],

@@ -1,5 +1,5 @@
 // Everything that a cluster of real nodes runs: programs, and the images of its pods. It is built before the cluster's
-// namespaces, in which there is no way to the registries.
+// namespaces, from which no registry is reachable.
 import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { basename, delimiter, join } from 'node:path'
 import { archive, imageRepository, writeImage } from '../../packaging/image.ts'
@@ -15,7 +15,7 @@ import { debianPackage } from '../rig/debian-package.ts'
 import { proxyPrograms } from '../rig/kube-proxy.ts'
 import type { ClusterCloudName } from './clouds.ts'
 
-/** The image whose pods answer over HTTP, and which also holds the namespaces of each pod. */
+/** The image of the pods that answer over HTTP. It is also the pause image, which holds each pod's namespaces. */
 export const webImage = 'registry.k8s.io/e2e-test-images/agnhost:2.63.0'
 
 /** A Deployment of such pods. */
@@ -48,7 +48,7 @@ export const metallbVersion = '0.16.1'
 /** The tag of the product's image, of these sources. */
 export const productImage = { repository: imageRepository, tag: 'sandbox' }
 
-/** The variable that names an archive of the product's image, which is then not made. */
+/** The variable that names an existing archive of the product's image. */
 export const imageVariable = 'EIP_ADMISSION_IMAGE'
 
 export type ClusterPrograms = {
@@ -65,7 +65,7 @@ export type ClusterPrograms = {
 }
 
 /**
- * Builds and downloads what is missing: about 12 minutes the first time, and two more where MetalLB announces. `web` is an
+ * Builds and downloads what is missing: about 12 minutes the first time, and two more if MetalLB announces. `web` is an
  * archive of another image with the name of `webImage`.
  */
 export async function clusterPrograms(cloudName: ClusterCloudName = 'hetzner', web?: string): Promise<ClusterPrograms> {
@@ -102,7 +102,7 @@ export async function clusterPrograms(cloudName: ClusterCloudName = 'hetzner', w
   }
 }
 
-/** The product's image, which changes with each source: this process keeps it until it exits. */
+/** The product's image. It changes with every source, so this process removes it on exit. */
 async function imageOfProduct(): Promise<string> {
   const file = cacheFolder('images', `product-${process.pid}.tar`)
   process.once('exit', () => rmSync(file, { force: true }))
@@ -120,7 +120,7 @@ async function imagesOfMetallb(): Promise<string[]> {
   return [controller, speaker].map((file) => imageOf(`quay.io/metallb/${basename(file)}:v${metallbVersion}`, file))
 }
 
-/** The archive of an image that has one program, without libraries, and nothing else. */
+/** The archive of an image that contains one static program and nothing else. */
 function imageOf(image: string, program: string, args: string[] = []): string {
   const folder = cacheFolder('images')
   const file = join(folder, `${image.replaceAll(/[^a-z0-9.]+/g, '-')}-${ownArchitecture}.tar`)

@@ -40,7 +40,7 @@ async function runOutside(cloud: ClusterCloudName): Promise<void> {
   inside = spawn(command[0] ?? '', command.slice(1), {
     stdio: ['pipe', 'inherit', 'inherit'],
     env: { ...process.env, [imageVariable]: image },
-    // Otherwise Ctrl-C would also end a kubectl in it, which would then print that it failed.
+    // Otherwise Ctrl-C would also end a kubectl inside, which would then report a failure.
     detached: true,
   })
   if (inside.stdin) process.stdin.pipe(inside.stdin)
@@ -89,7 +89,7 @@ async function runInside(cloudName: ClusterCloudName, dir: string): Promise<void
   createInterface({ input: process.stdin }).on('line', (line) => void switchPower(cluster, line))
 }
 
-/** Each worker has one of the pods, so that either may lose its power. */
+/** Each worker gets one of the pods, so that either worker may lose its power. */
 function apartFrom(app: string): object {
   const term = { labelSelector: { matchLabels: { app } }, topologyKey: 'kubernetes.io/hostname' }
   return { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } }
@@ -149,6 +149,6 @@ try {
   await (dir === undefined ? runOutside(cloud) : runInside(cloud, dir))
 } catch (error) {
   console.error(error instanceof Error ? error.message : String(error))
-  // The programs that this process started would keep it.
+  // The programs that this process started would keep it alive.
   process.exit(1)
 }

@@ -1,6 +1,6 @@
 // Gets etcd, kube-apiserver, kube-controller-manager and kubectl, once for each version, and prints the folder with the
-// programs. What envtest needs is downloaded as released, and the rest is built from the Go module in this folder. Call
-// it as `make control-plane`.
+// programs. The programs that envtest uses are downloaded as released, and the rest is built from the Go module in this
+// folder. Call it as `make control-plane`.
 import { type BuildOptions, type GoProgram, goPrograms } from '../go-programs.ts'
 import { join } from 'node:path'
 import type { Archive } from '../released-programs.ts'
@@ -73,7 +73,7 @@ function releasedArchive(): Archive | undefined {
   }
 }
 
-/** How Kubernetes' programs are compiled, so that each tells its version. */
+/** The flags that compile Kubernetes' programs so that each reports its version. */
 export const kubernetesFlags = [
   '-trimpath',
   '-ldflags',

@@ -1,7 +1,8 @@
-// How many control planes a run of tests used. Whoever starts or lends one adds a line to a file that the runner names.
+// Counts the control planes of a test run. Each process that starts or lends one adds a line to a file that the runner
+// names.
 import { appendFileSync, readFileSync } from 'node:fs'
 
-/** The runner of tests names in it the file of its count. */
+/** The variable in which the test runner names the file of its count. */
 export const countVariable = 'CONTROL_PLANE_COUNT'
 
 /** Adds one to the count of the run, where there is one. */
@@ -10,7 +11,7 @@ export function count(what: 'started' | 'lent'): void {
   if (file !== '') appendFileSync(file, `${what}\n`)
 }
 
-/** Reads a count; nothing was started where the file does not exist. */
+/** Reads a count; nothing was started if the file does not exist. */
 export function readCount(file: string): { started: number; lent: number } {
   const lines = linesOf(file)
   const howMany = (what: string) => lines.filter((line) => line === what).length

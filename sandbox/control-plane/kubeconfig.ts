@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 export type User = { name: string; groups: string[]; token: string }
 
-/** Writes the file from which an API server knows its users. */
+/** Writes the file that tells an API server its users. */
 export function writeUsers(dir: string, users: User[]): void {
   const rows = users.map(({ token, name, groups }) => `${token},${name},${name},"${groups.join(',')}"\n`)
   writeFileSync(join(dir, 'tokens.csv'), rows.join(''), { mode: 0o600 })
@@ -18,7 +18,7 @@ export function readUsers(dir: string): User[] {
   })
 }
 
-/** Returns what writes a kubeconfig for a user of the API server whose files are in `dir`, and returns its path. */
+/** Returns a function that writes a user's kubeconfig and returns its path. The API server's files are in `dir`. */
 export function kubeconfigWriter(dir: string, url: string): (name: string) => string {
   // The API server made this file when it started; its last certificate is the authority that signed the first.
   const pem = readFileSync(join(dir, 'certs', 'apiserver.crt'), 'utf8')

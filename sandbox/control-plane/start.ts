@@ -61,7 +61,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   const adminFile = kubeconfigFor('admin')
   const manager = lateChild(() => start.manager(adminFile), options.controllerManager)
   manager.start()
-  // Clients of etcd first: without it an API server hangs for minutes after SIGTERM. No data here needs to be flushed.
+  // Clients of etcd stop first: an API server without etcd hangs for minutes after SIGTERM. No data here needs a flush.
   const stop = async () => {
     for (const child of [manager, apiserver, etcd]) await child.stop('SIGKILL')
   }
@@ -97,7 +97,7 @@ function lateChild(startNow: () => Child, ready: Promise<unknown> | undefined) {
   return {
     start() {
       isWanted = true
-      // Whoever needs the program waits for the build as well, and sees why it failed.
+      // A caller that needs the program waits for the build as well, and gets its error.
       if (ready) ready.then(begin, () => {})
       else begin()
     },
@@ -112,11 +112,11 @@ type Plan = {
   options: ControlPlaneOptions
   programs: string
   ports: Ports
-  /** The URL and token with which to read whether the API server is ready. */
+  /** The URL and token for checking whether the API server is ready. */
   ready: { url: string; token: string }
 }
 
-/** Returns a function for each program that starts it; restarts use the same functions. */
+/** Returns a function that starts it for each program; restarts use the same functions. */
 function starters({ options, programs, ports, ready: at }: Plan) {
   const { dir, webhookClient, serviceRanges, apiServerFlags = [] } = options
   const logFile = (name: string) => join(dir, 'logs', `${name}.log`)

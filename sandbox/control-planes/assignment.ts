@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Cloud } from './cloud.ts'
 import type { Network } from './network.ts'
 
-/** Which machines an address was assigned to from a moment on, and when the network routed to it. */
+/** The machines that an address was assigned to from a point in time, and when the network followed. */
 export type Assigned = { atMs: number; machines: string[]; routedMs: number }
 
 /** The vendor's network: packets to the address go to the machine that the cloud assigns it to. */
 export type Assignment = {
   /** Every change so far, oldest first. */
   history(): Assigned[]
-  /** Returns the longest time that the network was behind the cloud. */
+  /** Returns the longest time that the network lagged behind the cloud. */
   lagMs(): number
   stop(): Promise<void>
 }
@@ -17,7 +17,7 @@ export type Assignment = {
 export type AssignmentOptions = {
   cloud: Pick<Cloud, 'address' | 'holders' | 'machines'>
   network: Network
-  /** Whether machines have the address always, which their owner sees to, or only while it is assigned to them. */
+  /** Whether machines always have the address, as their owner configured it, or only while it is assigned to them. */
   alias: 'always' | 'while-assigned'
 }
 
@@ -42,7 +42,7 @@ export async function followAssignment({ cloud, network, alias }: AssignmentOpti
     if (alias === 'while-assigned')
       for (const { name } of machines) await setAlias(network, { name, address, isHolder: name === holder })
     assigned.routedMs = Date.now()
-    // The cloud may have changed just after the look before.
+    // The assignment may have changed just after the previous check.
     if (before) lagMs = Math.max(lagMs, assigned.routedMs - seenMs)
     return nowMs
   }

@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Child, startChild } from '../child.ts'
 import { type Loss, type NumberedRead, summarizeReads } from './reads.ts'
 
-/** A user of the control-plane address, who reads through it all the time. */
+/** A user of the control-plane address, who constantly reads through it. */
 export type Client = {
   /** Returns what was lost since a moment; reads that are under way are waited for. */
   lossSince(fromMs: number): Promise<Loss>
-  /** Waits for this many good answers in a row; throws where they do not come in time. */
+  /** Waits for this many good answers in a row; throws if they do not come in time. */
   untilAnswered(times: number, withinMs: number): Promise<void>
   stop(): Promise<void>
 }
@@ -18,7 +18,7 @@ export function startClient(options: {
   url: string
   authorityFile: string
   token: string
-  /** How long a read waits for its answer, and its retry once more. */
+  /** How long a read waits for its answer; its retry waits as long again. */
   timeoutMs: number
   logFile: string
 }): Client {

@@ -18,7 +18,7 @@ export type Cloud = {
   env(machine: string): Record<string, string>
   /** Returns the names of the machines that the address is assigned to at this moment. */
   holders(): string[]
-  /** Assigns the address by hand, as a person does at the cloud's console; to no machine where none is given. */
+  /** Assigns the address by hand, as a person does at the cloud's console; to no machine if none is given. */
   assign(machine: string | undefined): Promise<void>
   /** The calls that change an assignment, as the call log and faults name them: the one that assigns comes last. */
   writes: readonly string[]

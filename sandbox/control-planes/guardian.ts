@@ -25,7 +25,7 @@ export async function startGuardians(planes: ControlPlanes, flags: string[] = []
   await untilGuarded(planes.machines)
 }
 
-/** Replaces every guardian by a new process, which remembers nothing of what happened before. */
+/** Replaces every guardian with a new process, which remembers nothing. */
 export async function restartGuardians(machines: Machine[]): Promise<void> {
   await Promise.all(machines.map((machine) => machine.program('guardian').end('SIGTERM')))
   await Promise.all(machines.map((machine) => machine.program('guardian').start()))
@@ -75,7 +75,7 @@ async function addGuardian(planes: ControlPlanes, machine: Machine, flags: strin
   await guardian.start()
 }
 
-/** Reads a page of a guardian's health and metrics; undefined where it does not answer. */
+/** Reads a page of a guardian's health and metrics; undefined if it does not answer. */
 function readGuardian({ privateAddress: host }: Machine, path: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     const call = request({ host, port, path, agent: false, signal: AbortSignal.timeout(1000) }, (answer) => {
@@ -91,13 +91,13 @@ function readGuardian({ privateAddress: host }: Machine, path: string): Promise<
   })
 }
 
-/** Returns the machine whose guardian may move the address; undefined where none says that it may. */
+/** Returns the machine whose guardian may move the address; undefined if none says that it may. */
 export async function leaderOf(machines: Machine[]): Promise<Machine | undefined> {
   const pages = await Promise.all(machines.map((machine) => readGuardian(machine, '/metrics')))
   return machines.find((_, n) => /^eip_admission_control_plane_leader 1$/m.test(pages[n] ?? ''))
 }
 
-/** Waits until one guardian leads, which it returns, and all that run are ready. */
+/** Waits until one guardian leads and all running ones are ready; returns the leader's machine. */
 export async function untilGuarded(machines: Machine[], withinMs = 120_000): Promise<Machine> {
   const deadlineMs = Date.now() + withinMs
   for (;;) {

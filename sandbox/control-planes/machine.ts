@@ -18,13 +18,13 @@ export type Machine = CloudMachine & {
   /** In the order in which the machine starts them. */
   programs: Map<ProgramName, Program>
   program(name: ProgramName): Program
-  /** Makes the answers of the API server slow or bad, or as they are again; only with a proxy. */
+  /** Makes the API server's answers slow or bad, or normal again; only with a proxy. */
   answer(as: ProxyAnswer): Promise<void>
   linkDown(): Promise<void>
   linkUp(): Promise<void>
-  /** The machine loses its power: the cable is dead and no program ends in order. */
+  /** Cuts the machine's power: its cable is dead, and no program shuts down gracefully. */
   gone(): Promise<void>
-  /** The machine starts again, with what its disk has. */
+  /** Starts the machine again with the contents of its disk. */
   back(): Promise<void>
   /** Ends every program. */
   end(): Promise<void>
@@ -39,7 +39,7 @@ export type MachineOptions = {
   logs: string
   network: Network
   credentials: Credentials
-  /** The control-plane address, where the machine's API server has a proxy. */
+  /** The control-plane address, if the machine's API server has a proxy. */
   proxyFor?: string
 }
 
@@ -55,7 +55,7 @@ export function makeMachine(options: MachineOptions): Machine {
   const programs = new Map<ProgramName, Program>([['etcd', etcdOf(options, member)]])
   if (proxyFor !== undefined) programs.set('proxy', proxyOf(options, { member, proxyFor }))
   programs.set('apiServer', apiServerOf(options, member))
-  // Clients of etcd first: an API server without it does not end in order. No data here needs to be flushed.
+  // Clients of etcd end first: an API server without etcd does not shut down gracefully. No data here needs a flush.
   const end = async () => {
     for (const program of [...programs.values()].toReversed()) await program.end()
   }

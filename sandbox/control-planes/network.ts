@@ -113,14 +113,14 @@ function hostCommands({ addresses }: Host): string[] {
   ]
 }
 
-/** A partition lies at the router, which drops in silence: a host would learn of a route that it lacks itself. */
+/** The router makes the partition, because it drops silently. A host would notice that it lacks a route. */
 function partitionCommands(one: Host, other: Host, verb: 'add' | 'del'): string[] {
   const pairs = one.addresses.flatMap((from) => other.addresses.map((to) => [from, to]))
   const bothWays = [...pairs, ...pairs.map(([from, to]) => [to, from])]
   return bothWays.map(([from, to]) => `rule ${verb} from ${from} to ${to} blackhole`)
 }
 
-/** Runs commands of `ip` in one process, in a network namespace or in that of this process; throws where one fails. */
+/** Runs `ip` commands in one process, in a given network namespace or in this process's own; throws if one fails. */
 async function runIp(commands: string[], namespace?: string): Promise<void> {
   const child = spawn('ip', [...(namespace === undefined ? [] : ['-n', namespace]), '-batch', '-'], {
     stdio: ['pipe', 'ignore', 'pipe'],

@@ -1,6 +1,6 @@
 import { type Child, startChild } from '../child.ts'
 
-/** A program of a machine, which tests end, freeze and start again. */
+/** A program of a machine, which tests can end, freeze and restart. */
 export type Program = {
   /** Starts it and waits until it is ready. */
   start(): Promise<void>

@@ -1,5 +1,5 @@
-// A proxy of the API server of its machine. It makes the answers slow or bad when it is asked to. Call it as
-// `node proxy.ts CERTIFICATE KEY AUTHORITY CONTROL_SOCKET ADDRESS...`; it runs until it is ended.
+// A proxy for its machine's API server. It makes the answers slow or bad on request. Call it as `node proxy.ts
+// CERTIFICATE KEY AUTHORITY CONTROL_SOCKET ADDRESS...`; it runs until it is ended.
 import { readFileSync, rmSync } from 'node:fs'
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http'
 import { Agent, createServer as createTlsServer, request } from 'node:https'
@@ -21,7 +21,7 @@ async function answer(asked: IncomingMessage, given: ServerResponse): Promise<vo
     answered.pipe(given)
     answered.on('error', () => given.destroy())
   })
-  // As a server that has ended: the connection is gone.
+  // The client sees what a stopped server shows: a closed connection.
   call.on('error', () => asked.socket.destroy())
   given.on('close', () => call.destroy())
   asked.pipe(call)
@@ -42,6 +42,6 @@ const pair = { cert: readFileSync(certificate), key: readFileSync(key) }
 for (const address of addresses) {
   createTlsServer(pair, (asked, given) => void answer(asked, given)).listen(ports.api, address)
 }
-// A proxy that was killed leaves its socket.
+// A killed proxy leaves its socket file behind.
 rmSync(controlSocket, { force: true })
 createServer(obey).listen(controlSocket)

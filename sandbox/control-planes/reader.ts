@@ -1,5 +1,5 @@
-// Reads through an address all the time, each read on a connection of its own, and prints each as a line of JSON.
-// Call it as `node reader.ts URL CA_FILE TOKEN TIMEOUT_MS`; it runs until it is ended.
+// Constantly reads through an address, each time on a new connection, and prints each read as a line of JSON. Call it
+// as `node reader.ts URL CA_FILE TOKEN TIMEOUT_MS`; it runs until it is ended.
 import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
 import type { NumberedRead } from './reads.ts'
@@ -28,7 +28,7 @@ function readOnce(): Promise<string | undefined> {
 
 let begun = 0
 
-/** Reads, and reads once more at once where that failed. */
+/** Reads, and retries once immediately after a failure. */
 async function read(): Promise<void> {
   const number = (begun += 1)
   const startedMs = Date.now()

@@ -1,13 +1,13 @@
-/** A read through the address: what went wrong at the first try, and at the second one. */
+/** A read through the address: the error of the first attempt, and of the second. */
 export type Read = { startedMs: number; endedMs: number; first?: string; second?: string; retriedMs?: number }
 
 /** Reads are numbered as they begin, from 1. */
 export type NumberedRead = Read & { number: number }
 
-/** The loss of a user of the address. */
+/** The failures that a user of the address saw. */
 export type Loss = {
   reads: number
-  /** Reads that failed, and those of them that failed again at once. */
+  /** The reads that failed, and those whose immediate retry failed, too. */
   failed: number
   lost: number
   /** The longest time without a good answer, and when it began. */

@@ -37,13 +37,13 @@ export type ControlPlanesOptions = {
   dir: string
   /** `equinix-metal` when absent. */
   cloud?: CloudName
-  /** Whether machines have the address always, or only while it is assigned to them. */
+  /** Whether machines always have the address, or only while it is assigned to them. */
   alias?: 'always' | 'while-assigned'
   /** Users besides the administrator, with their groups. */
   users?: Record<string, string[]>
   /** How long the client waits for an answer. A second when absent. */
   clientTimeoutMs?: number
-  /** The machines whose API server has a proxy, which makes its answers slow or bad when it is asked to. */
+  /** The machines whose API server has a proxy, which makes its answers slow or bad on request. */
   proxies?: string[]
 }
 
@@ -53,7 +53,7 @@ const clientAddress = '192.0.2.20'
 /** The names in every serving certificate besides the machine's own address and the control-plane address. */
 const sharedHosts = ['127.0.0.1', '10.96.0.1', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc']
 
-/** Starts all of it, with the address at the first machine. Guardians are not part of it: the caller starts them. */
+/** Starts everything except the guardians, which the caller starts. The address is at the first machine. */
 export async function startControlPlanes(options: ControlPlanesOptions): Promise<ControlPlanes> {
   const { dir, alias = 'always', clientTimeoutMs = 1_000 } = options
   const network = await createNetwork()

@@ -1,7 +1,7 @@
 /** A test of Kubernetes that ran: its whole name, and `passed`, `failed`, `skipped` and so on. */
 export type Result = { name: string; state: string; seconds: number }
 
-/** Reads the line that a test's end prints; undefined for any other line. */
+/** Parses the line that reports a test's end; undefined for any other line. */
 export function resultOf(line: string): Result | undefined {
   const [, state = '', seconds, name = ''] = /^RESULT (\S+) (\d+) (.+)$/.exec(line) ?? []
   return state === '' ? undefined : { name, state, seconds: Number(seconds) }
@@ -14,7 +14,7 @@ export type Expected = {
   cannotRunHere: Record<string, string>
 }
 
-/** Compares results with what is expected of this cluster; returns what is wrong, in words. */
+/** Compares results with the expected ones; returns each difference as a sentence. */
 export function problemsOf(results: Result[], { tests, cannotRunHere }: Expected): string[] {
   const problems = tests.flatMap((test) => {
     const state = results.find(({ name }) => name.includes(test))?.state

@@ -1,5 +1,5 @@
-// Kubernetes' own tests of the network, with the flags and the set-up of its whole test program. That one also has tests of
-// storage, devices and much more, and takes longer to build.
+// Kubernetes' own tests of the network, with the flags and the set-up of its whole test program. The whole program also
+// tests storage, devices and much more, and takes longer to build.
 package main
 
 import (

@@ -46,7 +46,7 @@ async function runOutside(): Promise<void> {
   if (code !== 0) throw new Error('It ended early')
 }
 
-/** Runs the tests in a cluster, and prints each result; throws where one is not as expected. */
+/** Runs the tests in a cluster, and prints each result; throws if one is not as expected. */
 async function runInside(dir: string): Promise<void> {
   const programs = await clusterPrograms('hetzner', join(dir, testImage))
   const cluster = await startCluster({ dir, programs })
@@ -78,6 +78,6 @@ try {
   process.exit(0)
 } catch (error) {
   console.error(error instanceof Error ? error.message : String(error))
-  // The programs that this process started would keep it.
+  // The programs that this process started would keep it alive.
   process.exit(1)
 }

@@ -20,7 +20,7 @@ export async function runLanes(lanes: Lane[], run: TestRun): Promise<Result[]> {
   return (await Promise.all(results)).flat()
 }
 
-/** Runs the tests that a new version of Kubernetes has besides. */
+/** Runs all other tests, such as those that a new version of Kubernetes adds. */
 export function runOthers(tests: readonly string[], run: TestRun): Promise<Result[]> {
   return runProgram([`--ginkgo.focus=${feature}`, `--ginkgo.skip=${oneOf(tests)}`], run)
 }

@@ -15,7 +15,7 @@ export const lanes: Lane[] = [
     minutes: 30,
     tests: ['should not have connectivity disruption during rolling update with externalTrafficPolicy=Local'],
   },
-  // It would wait a quarter of an hour for what does not come.
+  // Without this limit it would wait 15 minutes for something that never happens.
   { minutes: 3, tests: [finalizer] },
   {
     minutes: 30,
@@ -43,8 +43,8 @@ export const lanes: Lane[] = [
 ]
 
 /**
- * Runs when one worker takes no pods. It expects answers of several pods. The provider routes an address to one node, so
- * with policy Local the pods have to be there.
+ * Runs while one worker accepts no pods, because it expects answers from several pods. The provider routes an address
+ * to one node, so with policy Local all the pods must be there.
  */
 export const onOneNode: Lane = {
   minutes: 10,
@@ -53,7 +53,7 @@ export const onOneNode: Lane = {
 
 export const tests = [...lanes, onOneNode].flatMap((lane) => lane.tests)
 
-/** The tests that cannot pass on this cluster, with the reason. They run all the same, and shall fail. */
+/** The tests that cannot pass on this cluster, with the reason. They still run, and must fail. */
 export const cannotRunHere: Record<string, string> = {
   [finalizer]: 'eip-admission has a finalizer of its own: docs/adr/0052-own-finalizer.md says why',
 }

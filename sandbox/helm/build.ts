@@ -4,7 +4,7 @@ import { goPrograms } from '../go-programs.ts'
 
 const version = 'v3.22.0'
 
-/** Without them helm takes itself for a development version, and every cluster for Kubernetes 1.20 when it has none. */
+/** Without these, helm takes itself for a development version and, when it has no cluster, assumes Kubernetes 1.20. */
 const variables = {
   'internal/version.version': version,
   'pkg/chartutil.k8sVersionMajor': '1',

@@ -1,4 +1,4 @@
-// Builds MetalLB's controller and speaker from the Go module of a version, and copies the resource definitions of it.
+// Builds MetalLB's controller and speaker from the Go module of a version, and copies its CRDs.
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { cacheFolder } from '../cache-folder.ts'
@@ -9,12 +9,12 @@ import { type BuildOptions, goPrograms } from '../go-programs.ts'
 /** The newest version, the oldest with custom resources, and one that reads a ConfigMap; each has a folder here. */
 export const metallbVersions = ['0.16.1', '0.13.12', '0.11.0'] as const
 
-/** Those in between, which a build takes minutes for: they run by hand, when METALLB_VERSION names one. */
+/** The versions in between, which take minutes to build. They run only when METALLB_VERSION names one. */
 const versionsByHand = ['0.15.2', '0.14.9'] as const
 
 export type MetallbVersion = (typeof metallbVersions)[number] | (typeof versionsByHand)[number]
 
-/** The version that a person chose to run in place of those of the tests. */
+/** The version that a person chose instead of the tests' own. */
 export function metallbByHand(): MetallbVersion | undefined {
   const { METALLB_VERSION: name = '' } = process.env
   const found = versionsByHand.find((version) => version === name)
@@ -23,7 +23,7 @@ export function metallbByHand(): MetallbVersion | undefined {
   return found
 }
 
-/** The programs, and what a cluster needs for them: `crds` is a folder of definitions, `webhooks` a manifest file. */
+/** The programs, and what a cluster needs for them: `crds` is a folder of CRDs, `webhooks` a manifest file. */
 export type MetallbPrograms = { controller: string; speaker: string; crds: string; webhooks: string }
 
 /**
@@ -52,12 +52,12 @@ export async function metallbPrograms(version: MetallbVersion, options?: BuildOp
   return { controller: at('controller'), speaker: at('speaker'), crds: at('crds'), webhooks: at('webhooks.yaml') }
 }
 
-/** The folder with the definitions of a version: where no MetalLB runs, its source is enough. */
+/** The folder with the CRDs of a version. If no MetalLB runs, the source of the version is enough. */
 export async function metallbDefinitions(version: MetallbVersion): Promise<Pick<MetallbPrograms, 'crds'>> {
   const folder = cacheFolder('metallb-definitions', version)
   const crds = join(folder, 'crds')
   await exclusively(folder, async () => {
-    // The folder appears whole: a copy that is killed leaves another one.
+    // The folder appears only when it is complete: a killed copy leaves a folder with another name.
     if (existsSync(crds)) return
     const staging = `${folder}.new`
     rmSync(staging, { recursive: true, force: true })

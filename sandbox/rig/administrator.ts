@@ -12,7 +12,7 @@ export function makeAdministrator(controlPlane: ControlPlane): Administrator {
   return administratorWith(kubectlOf(controlPlane))
 }
 
-/** The same for a cluster whose kubectl is there already. */
+/** Makes an administrator who uses an existing kubectl. */
 export function administratorWith(kubectl: Kubectl): Administrator {
   const run: Administrator['run'] = async (args, manifest) => {
     const { code, stdout, stderr } = await kubectl(args, manifest)

@@ -10,8 +10,8 @@ export type RouterConfig = {
 }
 
 /**
- * Returns the BIRD configuration of a provider's router: it learns single addresses from every machine that has the password.
- * After a broken connection it takes the machine back in seconds, where BIRD waits for minutes by default.
+ * Returns the BIRD configuration of a provider's router: it learns single addresses from every machine that has the
+ * password. After a broken connection it accepts the machine again in seconds, while BIRD's default is minutes.
  */
 export function birdConfig({ address, provider, password, cables, log }: RouterConfig): string {
   const { asn, machines } = provider

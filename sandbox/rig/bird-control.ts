@@ -6,7 +6,7 @@ import type { Child } from '../child.ts'
 /**
  * Sends a command to BIRD's control socket, and returns the lines of the answer without their codes. A line is
  * `1007-text`, or ` text` when it has the code of the line before. A blank after the code marks the last line, and a
- * code from 8000 on an error.
+ * code of 8000 or more an error.
  */
 export async function queryBird(socketFile: string, command: string): Promise<string[]> {
   const socket = connect(socketFile)
@@ -25,7 +25,7 @@ export async function queryBird(socketFile: string, command: string): Promise<st
   return answer.map((line) => line.replace(/^(\d{4}[- ]| )/, ''))
 }
 
-/** Waits until a BIRD answers that was just started: for a moment its socket is there and refuses. */
+/** Waits until a newly started BIRD answers: its socket exists for a moment before it accepts connections. */
 export async function untilBirdAnswers(child: Pick<Child, 'isRunning'>, socketFile: string): Promise<void> {
   const deadlineMs = Date.now() + 90_000
   for (;;) {

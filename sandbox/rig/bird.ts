@@ -14,7 +14,7 @@ export async function findBird(): Promise<Bird> {
   if (given !== undefined) return { program: given, env: {} }
   const installed = await findInstalled()
   if (installed !== undefined) return { program: installed, env: {} }
-  // Where the machine has BIRD 1 at that path, BIRD 2 is needed all the same.
+  // If the machine has BIRD 1 at that path, BIRD 2 is still needed.
   const { folder, env } = await debianPackage('bird2', 'usr/share/doc/bird2')
   return { program: join(folder, 'usr/sbin/bird'), env }
 }

@@ -25,7 +25,7 @@ export type CiliumRig = {
   stop(): Promise<void>
 }
 
-/** Installs Cilium's definitions, starts its operator, and starts the routers of Equinix Metal. */
+/** Installs Cilium's CRDs, and starts its operator and the routers of Equinix Metal. */
 export async function setCiliumRig({ controlPlane, password }: CiliumOptions): Promise<CiliumRig> {
   const { cilium, crds } = await ciliumPrograms()
   const { dir, kubeconfig } = controlPlane
@@ -61,7 +61,7 @@ export async function setCiliumRig({ controlPlane, password }: CiliumOptions): P
   }
 }
 
-/** The object that a whole agent writes about its node: a copy of the Node's labels and addresses. */
+/** The object that a complete agent writes about its node: a copy of the Node's labels and addresses. */
 function ciliumNode({ name, address }: Machine): object {
   return {
     apiVersion: 'cilium.io/v2',

@@ -1,4 +1,4 @@
-// The system of the base of the Dockerfile: a small Debian 13. debootstrap makes it once. Call it as `make debian-base`.
+// The base system of the Dockerfile: a small Debian 13. debootstrap makes it once. Call it as `make debian-base`.
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'

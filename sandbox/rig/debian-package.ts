@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { cacheFolder } from '../cache-folder.ts'
 import { isNamespaced } from './namespace.ts'
 
-/** The folder below which a package of Debian is, and the environment in which its programs find their libraries. */
+/** The folder that contains a Debian package, and the environment in which its programs find their libraries. */
 export type DebianPackage = { folder: string; env: NodeJS.ProcessEnv }
 
 const run = promisify(execFile)
@@ -45,7 +45,7 @@ async function unpackInto(folder: string, name: string): Promise<void> {
   }
 }
 
-/** Downloads a package and its missing dependencies; with our own package lists where the machine's are absent or old. */
+/** Downloads a package and its missing dependencies, with our own package lists if the machine's are absent or old. */
 async function download(name: string, packages: string): Promise<void> {
   const apt = (...args: string[]) =>
     run('apt-get', [

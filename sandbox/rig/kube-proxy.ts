@@ -3,10 +3,10 @@ import { delimiter, join } from 'node:path'
 import { kubeProxyProgram } from '../control-plane/build.ts'
 import { debianPackage } from './debian-package.ts'
 
-/** How kube-proxy makes the kernel lead packets. This machine's kernel has no IPVS. */
+/** How kube-proxy makes the kernel forward packets. IPVS is left out, because a kernel may lack it. */
 export type ProxyMode = 'nftables' | 'iptables'
 
-/** kube-proxy, and the environment in which it finds `nft`, `iptables` and their like. */
+/** kube-proxy, and the environment in which it finds `nft`, `iptables` and similar tools. */
 export type ProxyPrograms = { program: string; env: (dir: string) => NodeJS.ProcessEnv }
 
 const tables = 'usr/sbin/xtables-nft-multi'
@@ -22,7 +22,7 @@ export async function proxyPrograms(): Promise<ProxyPrograms> {
     env(dir) {
       const folder = join(dir, 'programs')
       mkdirSync(folder, { recursive: true })
-      // Debian makes these names only as it installs the package.
+      // Debian creates these names only when it installs the package.
       for (const name of ['iptables', 'ip6tables'])
         for (const verb of ['', '-save', '-restore'])
           symlinkSync(join(iptables.folder, tables), join(folder, `${name}${verb}`))
@@ -37,7 +37,10 @@ export async function proxyPrograms(): Promise<ProxyPrograms> {
   }
 }
 
-/** The flags of kube-proxy on a node. The kernel's own limits of connections stay: only root of the machine may set them. */
+/**
+ * The flags of kube-proxy on a node. The kernel's connection limits stay as they are: only the machine's root may set
+ * them.
+ */
 export function proxyArgs(of: { kubeconfig: string; node: string; mode: ProxyMode }): string[] {
   return [
     `--kubeconfig=${of.kubeconfig}`,

@@ -7,7 +7,10 @@ export type MetallbMode = 'native' | 'frr'
 
 export type MetallbPlan = { version: MetallbVersion; kubeconfig: string; webhooks: boolean }
 
-/** The controller's ports; speakers use the following ones. They are none of those that the sandbox chooses from. */
+/**
+ * The controller's ports; speakers use the following ones. They are outside the range from which the sandbox chooses
+ * ports.
+ */
 const metricsPort = 7472
 const healthPort = 8472
 /** MetalLB has no flag for this port. */

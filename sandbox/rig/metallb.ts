@@ -21,7 +21,7 @@ import type { Machine } from './register-machine.ts'
 export type Part = { start(): Promise<void>; stop(signal?: NodeJS.Signals): Promise<void> }
 
 export type Metallb = {
-  /** Installs MetalLB's resource definitions, and its webhooks if they are enabled. */
+  /** Installs MetalLB's CRDs, and its webhooks if they are enabled. */
   install(): Promise<void>
   controller: Part
   /** Makes the speaker of a node, without starting it. */

@@ -17,8 +17,8 @@ function unshare(as: 'anybody' | 'root'): string[] {
 const prepare = 'mount -t tmpfs tmpfs /run && ip link set lo up && exec "$@"'
 
 /**
- * Returns a command that runs the given one in separate namespaces, also without root; all processes end with it. What
- * writes to the machine's control groups has to run as root of the machine.
+ * Returns a command that runs the given one in separate namespaces, also without root; all processes end with it. A
+ * command that writes to the machine's control groups must run as the machine's root.
  */
 export function namespaced(command: string[], as: 'anybody' | 'root' = 'anybody'): string[] {
   // unshare and the first process in a namespace ignore Ctrl-C; setpriv ends them with the process that started them.
@@ -31,7 +31,7 @@ export function isNamespaced(): boolean {
   return process.env[marker] !== undefined
 }
 
-/** Returns why this machine cannot create namespaces; undefined where it can. */
+/** Returns why this machine cannot create namespaces; undefined if it can. */
 export function findNamespaceProblem(): string | undefined {
   if (isNamespaced()) return undefined
   const [program = '', ...args] = namespaced(['ip', 'netns', 'add', 'probe'])

@@ -16,8 +16,8 @@ exponent.
 {{- end }}
 
 {{/*
-The secret segment of the webhooks' paths: the one of the values, or the stored one, or a new one. All templates of one
-rendering must agree, so the first one writes it into the values.
+The secret segment of the webhooks' paths: from the values, or from the stored Secret, or a new one. All templates of a
+rendering must agree, so the first template writes it into the values.
 */}}
 {{- define "eip-admission.pathSecret" -}}
 {{- if not .Values.chosenPathSecret }}

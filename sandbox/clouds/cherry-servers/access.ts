@@ -5,7 +5,7 @@ import type { Ip, Project, Server, State } from './state.ts'
 
 export type Token = CloudToken<number>
 
-/** Finds the object of a request. Throws 404 where it does not exist, 403 where the token has no right to this call. */
+/** Finds the object of a request. Throws 404 if it does not exist, 403 if the token has no right to this call. */
 export type Finders = {
   project(request: FastifyRequest): Project
   server(request: FastifyRequest): Server

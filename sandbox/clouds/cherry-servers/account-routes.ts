@@ -94,7 +94,7 @@ function teamRoutes(app: FastifyInstance, { state, faultOf }: RouteContext): voi
   })
 }
 
-/** Finds the team in the path of a request; throws 404 where there is none. */
+/** Finds the team in the path of a request; throws 404 if there is none. */
 export function findTeam({ teams }: State, request: FastifyRequest): Team {
   const team = teams.get(idIn(request))
   if (!team) throw notFound()

@@ -3,7 +3,7 @@ import type { Json } from '../control.ts'
 import { timestamp } from './render.ts'
 import type { SshKey, Team } from './state.ts'
 
-/** The owner of every token; the vendor sends every field, also the empty ones. */
+/** The owner of every token; the vendor sends every field, even if it is empty. */
 export const user: Json = {
   id: 123_456,
   first_name: '',

@@ -14,9 +14,9 @@ export type AddressSpace = {
   private(region: Region, project: number): Host | undefined
 }
 
-/** For documentation (RFC 5737). These come first, so people see them in most examples. */
+/** Documentation addresses (RFC 5737). These come first, so most examples show them. */
 const documentation = split(parseRange('203.0.113.0/24'), 27)
-/** For benchmarks (RFC 2544), not routed either: four thousand more of each kind for each region. */
+/** Benchmark addresses (RFC 2544), which are not routed either: four thousand more of each kind per region. */
 const benchmarking = split(parseRange('198.18.0.0/15'), 20)
 
 /** Makes pools of unassigned addresses for every region. */
@@ -73,7 +73,7 @@ function makeSubnets(of: Pool, cidr: number): () => Host | undefined {
       const allocation = of.allocateFirst(32)
       if (!allocation) return undefined
       const place = allocation.range.first % size
-      // An address that is no host stays allocated.
+      // The network, gateway and broadcast addresses stay allocated.
       if (place < 2 || place === size - 1) continue
       const network = allocation.range.first - place
       const gateway = formatIpv4(network + 1)

@@ -1,7 +1,10 @@
 import { badRequest } from './errors.ts'
 import type { Project, Server, State } from './state.ts'
 
-/** Enables or disables BGP for a server. The first server of a project has an ASN assigned to it after a while. */
+/**
+ * Enables or disables BGP for a server. After the first server of a project, the provider assigns the project an ASN,
+ * with a delay.
+ */
 export function setServerBgp(state: State, server: Server, enabled: boolean): void {
   const { project } = server
   if (enabled && !project.bgp.enabled && state.behaviour.bgpBeforeProject === '400')

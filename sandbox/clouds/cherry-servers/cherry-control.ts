@@ -39,7 +39,7 @@ export type CherryServersControl = AccountControl & {
     assignAsn(id: string): void
   }
   bgp: {
-    /** Disables BGP, as another tool does that edits a server or a project and does not know BGP. */
+    /** Disables BGP, as a tool does that edits a server or a project without knowing BGP. */
     turnOff(server: string): void
     turnOffProject(project: string): void
     /** Sets how many of the region's routers have a session with a server, and what each of them has learned. */

@@ -34,7 +34,7 @@ export const unauthorized = () => new ApiError(401)
 /** 403: a token without the right. */
 export const forbidden = () => new ApiError(403)
 
-/** 404: an id that does not exist, or no longer. */
+/** 404: an id that does not exist, or no longer exists. */
 export const notFound = () => new ApiError(404)
 
 /** 400: a request that the cloud cannot fulfil, for any reason. The vendor has neither 409 nor 422. */

@@ -50,7 +50,7 @@ function select(object: unknown, group: string | undefined, keeps: Filter): unkn
   return Object.fromEntries(kept)
 }
 
-/** Whether nothing of an object, or of all objects of a list, is left; these are omitted. */
+/** Whether no field is left of an object, or of any object in a list. An emptied value is omitted. */
 function isEmptied(before: unknown, after: unknown): boolean {
   if (Array.isArray(before) && Array.isArray(after))
     return before.length > 0 && before.every((one, n) => isEmptied(one, after[n]))

@@ -17,7 +17,7 @@ export function imageOf(text: string): Image {
   return known ?? { id: 0, name: nameOf(text), slug: text.toLowerCase().replace(/[ .]/g, '_') }
 }
 
-/** Makes `Rocky 9.4 64bit` of `rocky_9_4_64bit`. */
+/** Turns `rocky_9_4_64bit` into `Rocky 9.4 64bit`. */
 function nameOf(slug: string): string {
   const words = slug.replaceAll('_', ' ').replace(/(?<=\b\d+) (?=\d+\b(?!bit))/g, '.')
   return words.charAt(0).toUpperCase() + words.slice(1)

@@ -6,14 +6,14 @@ import type { Ip, Project, Server, State, Tags } from './state.ts'
 /** The change of an address that a body requests; a field that is absent or null stays as it is. */
 export type IpChange = { target?: Server | 'none'; tags?: Tags; ptrRecord?: string; aRecord?: string }
 
-/** Reads the region of an order; throws 400 where it is unknown. */
+/** Reads the region of an order; throws 400 if it is unknown. */
 export function readRegion(sent: unknown): Region {
   const region = findRegion(objectOf(sent)['region'])
   if (!region) throw badRequest('Given region was not found.')
   return region
 }
 
-/** Reads an order or a change; throws, before anything changes, where a part of it is invalid. */
+/** Reads an order or a change. If any part is invalid, throws before anything changes. */
 export function readIpChange(state: State, sent: unknown, of: { project: Project; region: Region; ip?: Ip }): IpChange {
   const body = objectOf(sent)
   const target = readTarget(state, body)

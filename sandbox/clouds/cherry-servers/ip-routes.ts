@@ -7,7 +7,7 @@ import { changeIp, deleteIp, orderIp } from './ips.ts'
 import { renderIp } from './render.ts'
 import { type Ip, type State, ipsOf } from './state.ts'
 
-/** Serves IP addresses: floating ones, which a project orders and deletes, and the own addresses of servers. */
+/** Serves IP addresses: floating ones, which a project orders and deletes, and the servers' own addresses. */
 export function ipRoutes(app: FastifyInstance, cherry: RouteContext): void {
   const { state, find, faultOf } = cherry
   const show = (request: FastifyRequest, ip: Ip) => selectFields(request, 'ip', renderIp(state, ip))

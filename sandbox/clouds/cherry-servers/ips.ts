@@ -63,14 +63,14 @@ export function deleteIp(state: State, ip: Ip): void {
   else state.schedule(state.deletion.reservationsMs, () => removeIp(state, ip))
 }
 
-/** Removes an address, also when a server uses it. */
+/** Removes an address, even if a server uses it. */
 export function removeIp(state: State, ip: Ip): void {
   if (!state.ips.delete(ip.id)) return
   state.gone.add(ip.id)
   ip.host.free()
 }
 
-/** Removes the own addresses of a deleted server; the project keeps the floating IPs. */
+/** Removes a deleted server's own addresses; the project keeps the floating IPs. */
 export function removeServerIps(state: State, server: Server): void {
   for (const ip of ipsOf(state, server)) {
     if (ip.server) removeIp(state, ip)

@@ -8,7 +8,7 @@ export type Region = {
   location: string
 }
 
-/** The routers and the ASN of region 1 are public facts; those of other regions are from ranges for documentation. */
+/** The routers and the ASN of region 1 are public facts; other regions have values from documentation ranges. */
 const rows: [slug: string, name: string, country: string, location: string][] = [
   ['LT-Siauliai', 'Lithuania', 'LT', 'Lithuania, Šiauliai'],
   ['NL-Amsterdam', 'Amsterdam, NL', 'NL', 'Netherlands, Amsterdam'],

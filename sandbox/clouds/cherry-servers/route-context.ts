@@ -13,7 +13,7 @@ export type RouteContext = {
   faultOf: (request: FastifyRequest) => Fault | undefined
 }
 
-/** Puts objects from their order of creation into the order in which lists show them. */
+/** Sorts objects, which are in order of creation, as lists show them. */
 export function inListOrder<T>({ behaviour }: State, created: T[]): T[] {
   return behaviour.listOrder === 'newest-first' ? created.toReversed() : created
 }

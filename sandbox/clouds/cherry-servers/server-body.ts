@@ -25,7 +25,7 @@ export function readServerOrder(state: State, project: Project, sent: unknown): 
   }
 }
 
-/** Reads the plan of an order or an upgrade; throws 400 where it is unknown. */
+/** Reads the plan of an order or an upgrade; throws 400 if it is unknown. */
 export function readPlan(sent: unknown): Plan {
   const plan = findPlan(objectOf(sent)['plan'])
   // The only error text of this call that is public.

@@ -55,7 +55,7 @@ export function provision(state: State, server: Server): void {
   })
 }
 
-/** The changes of a new installation; an absent field stays. */
+/** The changes that a new installation makes; an absent field keeps its value. */
 export type Installation = Partial<Pick<Server, 'image' | 'hostname' | 'sshKeys' | 'password'>>
 
 /** Deploys a server again: its status shows it, and its state stays the same. */

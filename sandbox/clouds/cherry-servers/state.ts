@@ -60,7 +60,7 @@ export type Ip = {
   type: IpType
   host: Host
   tags: Tags
-  /** The server whose own address this is; every server has a primary and a private one. */
+  /** The server that owns this address; every server has a primary and a private one. */
   server?: Server
   /** The server to which a floating IP is routed, through its primary address. */
   target?: Server
@@ -147,7 +147,7 @@ export function primaryOf(state: State, server: Server): Ip | undefined {
   return [...state.ips.values()].find((ip) => ip.server === server && ip.type === 'primary-ip')
 }
 
-/** Returns the floating IPs of a project, with deleted ones that the API still shows. */
+/** Returns the floating IPs of a project, including deleted ones that the API still shows. */
 export function floatingIn(state: State, project: Project): Ip[] {
   return [...state.ips.values()].filter((ip) => ip.project === project && ip.type === 'floating-ip')
 }

@@ -9,7 +9,9 @@ export const behaviourChoices = {
   listOrder: ['oldest-first', 'newest-first'],
   /** The items that `X-Total-Count` counts in a list that is filtered by type. */
   filteredTotal: ['filtered', 'all'],
-  /** The items that it counts where a client sends `limit`: the whole list or the page. No client of the vendor sends it. */
+  /**
+   * The items that it counts if a client sends `limit`: the whole list or the page. No client of the vendor sends it.
+   */
   limitedTotal: ['list', 'page'],
   /** The status for reading a deleted address; widely used clients treat both as "absent". */
   goneAddress: ['404', '403'],
@@ -31,7 +33,7 @@ export const behaviourChoices = {
   localAsn: ['kept', 'cleared'],
   /** The type of `active` in a server's `bgp`: one client declares a number, another a boolean. */
   bgpActive: ['count', 'flag'],
-  /** Whether the list of servers has their `bgp`: one client reads it only of a server that it asks for. */
+  /** Whether the list of servers has their `bgp`: one client reads it only from a single server. */
   listShowsBgp: ['yes', 'no'],
   /** The `state` of a server that is switched off: one client waits for "inactive", which has not been observed. */
   stateWhenOff: ['active', 'inactive'],

@@ -5,7 +5,7 @@ import type { Assignment, Device, Project, Reservation, Session, SshKey, State }
 
 export type Token = CloudToken<string>
 
-/** Finds the object of a request. Throws 404 where it does not exist, 403 where the token has no right to this call. */
+/** Finds the object of a request. Throws 404 if it does not exist, 403 if the token has no right to this call. */
 export type Finders = {
   project(request: FastifyRequest): Project
   device(request: FastifyRequest): Device
@@ -26,7 +26,7 @@ export function makeAccess(tokens: Token[]) {
       if (!token) throw unauthorized()
       return token
     },
-    /** Throws 403 where the token may only read. */
+    /** Throws 403 if the token may only read. */
     checkWrite(request: FastifyRequest): Token {
       const token = this.authenticate(request)
       if (token.readOnly) throw forbidden()

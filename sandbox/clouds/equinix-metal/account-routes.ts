@@ -75,7 +75,7 @@ function organizationRoutes(app: FastifyInstance, { state, faultOf }: RouteConte
   })
 }
 
-/** Finds the organization in the path of a request; throws 404 where there is none. */
+/** Finds the organization in the path of a request; throws 404 if there is none. */
 export function findOrganization({ organizations }: State, request: FastifyRequest): Organization {
   const organization = organizations.get((request.params as { id: string }).id)
   if (!organization) throw notFound()

@@ -10,11 +10,11 @@ export type AddressSpace = {
   nextIpv6(): string
 }
 
-/** For documentation (RFC 5737). These come first, so people see them in most examples. */
+/** Documentation addresses (RFC 5737). These come first, so most examples show them. */
 const documentation = ['203.0.113.0/24', '198.51.100.0/24', '192.0.2.0/24'].flatMap((text) =>
   split(parseRange(text), 27),
 )
-/** For benchmarks (RFC 2544), not routed either: four thousand more addresses for each metro. */
+/** Benchmark addresses (RFC 2544), which are not routed either: four thousand more per metro. */
 const benchmarking = split(parseRange('198.18.0.0/15'), 20)
 
 /** Makes pools of unassigned addresses for every metro. */

@@ -75,7 +75,7 @@ function freeParts(state: State, reservation: Reservation, cidr: number): Cidr[]
   return whole ? partsOf(whole, cidr).filter((part) => !isTaken(state, reservation, part)) : []
 }
 
-/** The addresses of a new device. The public ones may come from a reservation, and have another size than a /31. */
+/** The addresses of a new device. The public ones may come from a reservation, and need not be a /31. */
 export type Families = {
   publicIpv4: boolean
   privateIpv4: boolean
@@ -118,7 +118,7 @@ function addIpv6(state: State, device: Device): void {
   }
 }
 
-/** Assigns the second address of a block to a device; the first is its gateway. A /32 is its own. */
+/** Assigns the second address of a block to a device, because the first is the gateway. A /32 is its own gateway. */
 function addIpv4Link(state: State, device: Device, of: Pick<Assignment, 'reservation' | 'block' | 'free'>): void {
   const address = formatIpv4((parseIpv4(of.block.network) ?? 0) + (of.block.cidr === 32 ? 0 : 1))
   store(state, { device, address, management: true, ...of })

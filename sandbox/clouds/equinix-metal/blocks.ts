@@ -2,7 +2,7 @@ import type { Allocation } from '../address-pool.ts'
 import { formatIpv4, netmask } from '../ipv4.ts'
 import type { Block } from './state.ts'
 
-/** Returns an IPv4 block as the API shows it. The gateway is its first address, also in a /32. */
+/** Returns an IPv4 block as the API shows it. The gateway is its first address, even in a /32. */
 export function blockOf({ range }: Pick<Allocation, 'range'>): Block {
   const network = formatIpv4(range.first)
   return { family: 4, network, netmask: netmask(range.cidr), cidr: range.cidr, gateway: network }

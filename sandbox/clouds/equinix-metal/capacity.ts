@@ -35,7 +35,7 @@ function check(state: State, sent: unknown, place: 'metro' | 'facility'): Json {
 }
 
 function renderCapacity(state: State, sent: Record<string, unknown>, place: 'metro' | 'facility'): Json {
-  // The specification declares the quantity as a string, a widely used client as a number: it comes back as it came.
+  // The specification declares the quantity as a string, but a widely used client sends a number: the answer echoes it.
   const { plan: slug, quantity = 1 } = sent
   const code = textOf(sent[place])
   const metro = place === 'metro' ? findMetro(code) : findFacility(code)?.metro

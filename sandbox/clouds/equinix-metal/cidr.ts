@@ -3,7 +3,7 @@ import { formatIpv4, parseIpv4 } from '../ipv4.ts'
 /** A block of either family: its first address as a number, and its prefix length. */
 export type Cidr = { family: 4 | 6; first: bigint; length: number }
 
-/** Reads an address or a block, in which bits behind the prefix are dropped; undefined for anything else. */
+/** Reads an address or a block, and drops the bits after the prefix; undefined for anything else. */
 export function parseCidr(text: string): (Cidr & { address: bigint }) | undefined {
   const [address = '', prefix] = text.split('/')
   const ipv4 = parseIpv4(address)
@@ -21,7 +21,7 @@ function sizeOfCidr({ family, length }: Pick<Cidr, 'family' | 'length'>): bigint
   return 1n << BigInt((family === 4 ? 32 : 128) - length)
 }
 
-/** Whether a block contains another one, or all of it. */
+/** Whether a block contains all of another one. */
 export function contains(outer: Cidr, inner: Cidr): boolean {
   return outer.length <= inner.length && overlaps(outer, inner)
 }
@@ -34,7 +34,7 @@ export function overlaps(one: Cidr, other: Cidr): boolean {
 
 const maxParts = 256n
 
-/** Splits a block into parts of a longer prefix; none where these are more than 256. */
+/** Splits a block into parts of a longer prefix; returns none if there would be more than 256. */
 export function partsOf(block: Cidr, length: number): Cidr[] {
   const bits = block.family === 4 ? 32 : 128
   if (!Number.isInteger(length) || length < block.length || length > bits) return []

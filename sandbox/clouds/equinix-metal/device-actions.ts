@@ -12,7 +12,7 @@ const actions: Record<string, { during: DeviceState; after: DeviceState }> = {
   reinstall: { during: 'reinstalling', after: 'active' },
 }
 
-/** Begins the action that a body of `POST /devices/{id}/actions` names; the device ends it after a while. */
+/** Begins the action that a body of `POST /devices/{id}/actions` names; the device completes it after a while. */
 export function runAction(state: State, device: Device, sent: unknown): void {
   const body = objectOf(sent)
   const type = textOf(body['type'])

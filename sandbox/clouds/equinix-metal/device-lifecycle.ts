@@ -56,7 +56,7 @@ export function addDevice(state: State, order: DeviceOrder): Device {
   return device
 }
 
-/** Throws 422 where a metro has no room for another device of a plan. */
+/** Throws 422 if a metro has no room for another device of a plan. */
 function checkRoom(state: State, { plan, metro, facility }: DeviceOrder): void {
   if (roomFor(state, metro, plan) > 0) return
   const place = facility ? `facility ${facility.code}` : `metro ${metro.code}`

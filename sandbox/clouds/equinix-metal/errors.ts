@@ -45,7 +45,7 @@ export const unauthorized = () => new ApiError(401, [])
 /** 403: a token without the right. */
 export const forbidden = () => new ApiError(403, [])
 
-/** 404: an id that does not exist, or no longer. */
+/** 404: an id that does not exist, or no longer exists. */
 export const notFound = () => new ApiError(404, [])
 
 /** 422: a failed validation, an exceeded quota or a conflict. The vendor has no 409. */

@@ -38,7 +38,7 @@ export type EquinixMetalControl = AccountControl & {
     setStatus(project: string, status: 'requested' | 'enabled' | 'disabled'): void
   }
   balancers: BalancerControl
-  /** Sets how many devices of a plan a metro has room for, with those that it has; then orders for more get 422. */
+  /** Sets how many devices of a plan a metro has room for, including the existing ones. Orders for more get 422. */
   setRoom(room: { metro: string; plan: string; devices: number }): void
   /** Sets how reservations are granted: see `State.grants`. */
   setGrants(grants: State['grants']): void

@@ -88,7 +88,7 @@ export function deleteReservation(state: State, reservation: Reservation): void 
   else state.schedule(state.deletion.reservationsMs, () => removeReservation(state, reservation))
 }
 
-/** Removes a reservation, also when devices use its addresses. */
+/** Removes a reservation, even if devices use its addresses. */
 export function removeReservation(state: State, reservation: Reservation): void {
   if (!state.reservations.delete(reservation.id)) return
   detachAll(state, reservation)
@@ -99,7 +99,7 @@ function detachAll(state: State, reservation: Reservation): void {
   for (const { id } of assignmentsIn(state, reservation)) state.assignments.delete(id)
 }
 
-/** Makes a block of public addresses for one device: a /31 where it requests no other size. */
+/** Makes a block of public addresses for one device: a /31 unless it requests another size. */
 export function publicLink(state: State, { project, metro }: Device, cidr = 31): Reservation | undefined {
   const allocation = state.addresses.publicIn(metro.code).allocateLast(cidr)
   if (!allocation) return undefined

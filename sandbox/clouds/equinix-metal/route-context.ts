@@ -15,7 +15,7 @@ export type RouteContext = {
 /** Reads `include` and `exclude` of a request. */
 export const viewFor = (request: FastifyRequest): View => viewOf(request.query as Record<string, unknown>)
 
-/** Puts objects from their order of creation into the order in which lists show them. */
+/** Sorts objects, which are in order of creation, as lists show them. */
 export function inListOrder<T>({ behaviour }: State, created: T[]): T[] {
   return behaviour.listOrder === 'newest-first' ? created.toReversed() : created
 }

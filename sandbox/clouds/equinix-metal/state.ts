@@ -113,7 +113,7 @@ export type Device = {
   /** The fields that `PUT /devices/{id}` may change, under their names in the API. */
   settings: DeviceSettings
   sshKeys: SshKey[]
-  /** The highest price of a spot instance that the customer pays. */
+  /** The highest price that the customer pays for a spot instance. */
   spotPriceMax: number | undefined
   hardwareReservation: string | undefined
   terminationTime: string | undefined
@@ -151,9 +151,9 @@ export type Session = {
 export type State = Scheduler & {
   organizations: Map<string, Organization>
   sshKeys: Map<string, SshKey>
-  /** The latest last. */
+  /** Oldest first. */
   events: DeviceEvent[]
-  /** How many devices of a plan a metro has room for, by `<metro> <plan>`; without limit where absent. */
+  /** How many devices of a plan a metro has room for, by `<metro> <plan>`; unlimited when absent. */
   room: Map<string, number>
   projects: Map<string, Project>
   devices: Map<string, Device>

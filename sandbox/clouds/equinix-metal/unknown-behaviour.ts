@@ -15,9 +15,12 @@ export const behaviourChoices = {
   unknownLocation: ['404', '422'],
   /** The status for an existing project when the token may not use it. */
   foreignProject: ['403', '404'],
-  /** A block of 256 addresses: a person approves it, so that fail-fast requests get 422, or it is granted as any other. */
+  /**
+   * A block of 256 addresses: a person approves it, so that fail-fast requests get 422, or it is granted like any
+   * other.
+   */
   largestBlock: ['approved', 'granted'],
-  /** Deleting a reservation while a device still has an address of it. */
+  /** Deleting a reservation while a device still has one of its addresses. */
   deleteAssigned: ['refused', 'cascades'],
   /** The status for reading a device that failed to provision; 403 has been observed. */
   failedDevice: ['403', '200'],
@@ -31,7 +34,7 @@ export const behaviourChoices = {
   balancerErrors: ['texts', 'objects'],
   /** The status for a refusal of the load balancers. */
   balancerRefusal: ['422', '400'],
-  /** The lists of the load balancers: the vendor's own client reads no second page, and no document excludes one. */
+  /** The lists of the load balancers: the vendor's own client reads no second page, but no document rules one out. */
   balancerLists: ['whole', 'paged'],
 } as const
 

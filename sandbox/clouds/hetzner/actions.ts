@@ -10,7 +10,9 @@ type Started = {
   carryOut: () => boolean | void
 }
 
-/** Starts an action that ends after a while. Throws 423 where another one runs on the same object, if the cloud is so. */
+/**
+ * Starts an action that ends after a while. With strict locks, throws 423 while another one runs on the same object.
+ */
 export function startAction(state: State, { project, command, resources, carryOut }: Started): Action {
   const busy = resources.find(({ id }) => isLocked(state, id))
   const { lock } = state.behaviour

@@ -7,7 +7,7 @@ import { type RouteContext, findIn, page } from './route-context.ts'
 
 type Item = { id: number; name: string }
 
-/** Lists that no call changes, and what one of them is called. */
+/** The lists that no call changes, and the field name of a single item. */
 const catalogue: [field: string, one: string, items: Item[]][] = [
   ['locations', 'location', locations],
   ['server_types', 'server_type', serverTypes],
@@ -21,7 +21,7 @@ const removed = new ApiError(410, 'deprecated_api_endpoint', {
   details: { announcement: 'https://docs.hetzner.cloud/changelog' },
 })
 
-/** Registers the routes of actions, and of what every project can order. */
+/** Registers the routes of actions, and of the products that every project can order. */
 export function catalogueRoutes(app: FastifyInstance, context: RouteContext): void {
   const { state, projectOf } = context
   for (const [field, one, items] of catalogue) {
@@ -39,7 +39,7 @@ export function catalogueRoutes(app: FastifyInstance, context: RouteContext): vo
       throw removed
     })
   app.get('/actions/:id', (request) => ({ action: renderAction(findIn(context, request, state.actions)) }))
-  // Since January 2025 it needs ids.
+  // The route has required ids since January 2025.
   app.get('/actions', (request) => {
     const { id } = request.query as { id?: string | string[] }
     const ids = [id ?? []].flat().map(Number)

@@ -13,7 +13,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The code that the vendor documents for each status, where one status has one code. */
+/** The code that the vendor documents for each status that has a single one. */
 const usual: Record<number, [code: string, message: string]> = {
   400: ['json_error', 'invalid JSON in the request'],
   401: ['unauthorized', 'unable to authenticate'],

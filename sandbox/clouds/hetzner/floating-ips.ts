@@ -5,7 +5,7 @@ import type { FloatingIp, Server, State } from './state.ts'
 
 type Body = Record<string, unknown>
 
-/** Creates a floating IP from the body of a request, with a location or at a server. */
+/** Creates a floating IP from the body of a request, in a location or at a server. */
 export function createFloatingIp(state: State, project: number, body: Body): FloatingIp {
   const { type, home_location: place, server: serverId } = body
   if (type !== 'ipv4' && type !== 'ipv6') throw invalidInput('type', 'must be ipv4 or ipv6')
@@ -55,7 +55,7 @@ export function changeFloatingIp(state: State, ip: FloatingIp, body: Body): void
   if (typeof body['description'] === 'string') ip.description = body['description']
 }
 
-/** Deletes a floating IP. Since May 2026 one that a server has is refused. */
+/** Deletes a floating IP. Since May 2026 the vendor refuses this while a server has it. */
 export function deleteFloatingIp(state: State, ip: FloatingIp): void {
   const refusals = {
     protected: ip.isProtected && new ApiError(423, 'protected', { message: 'Floating IP deletion is protected' }),
@@ -89,7 +89,7 @@ export function serverOf(state: State, project: number, given: unknown): Server 
 function readName(state: State, project: number, given: unknown): string | undefined {
   if (given === undefined || given === null || given === '') return undefined
   if (typeof given !== 'string' || given.length > 63) throw invalidInput('name', 'is too long')
-  // A deleted one has its name no more.
+  // The name of a deleted one is free again.
   if (ownOf(state, project).every(({ name, isDeleting }) => name !== given || isDeleting)) return given
   const details = { fields: [{ name: 'name' }] }
   throw new ApiError(409, 'uniqueness_error', { message: 'name is already used', details })

@@ -10,7 +10,10 @@ import { type UnknownBehaviour, chooseBehaviour } from './unknown-behaviour.ts'
 
 export type NewServer = { hostname: string; project?: string; location?: string; hasIpv4?: boolean }
 
-/** Calls that a project may send: a bucket of so many, and one more each time. Undefined is no limit. */
+/**
+ * The calls that a project may send: a bucket of this size, which regains one call every `refillMs`. Undefined is no
+ * limit.
+ */
 export type CallLimit = { calls: number; refillMs: number } | undefined
 
 /** The controls of a simulated Hetzner Cloud, in addition to those of every cloud. Its reservations are floating IPs. */
@@ -27,7 +30,7 @@ export type HetznerControl = AccountControl & {
   }
   /** Sets how long actions run, and how the next ones fail; by default they succeed at once. */
   setActions(actions: { ms?: number; error?: { code: string; message: string } | null }): void
-  /** The server that gets the traffic of an address; undefined where none does, as when it is off. */
+  /** The server that gets the traffic of an address; undefined if none does, for example because it is off. */
   route(address: string): string | undefined
   setCallLimit(limit: CallLimit): void
   unknowns(): UnknownBehaviour

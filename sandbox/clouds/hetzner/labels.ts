@@ -5,7 +5,9 @@ export type Labels = Record<string, string>
 const segment = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/
 const prefix = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/
 
-/** Returns the labels of a request's body; throws where one breaks the vendor's rules, which are those of Kubernetes. */
+/**
+ * Returns the labels of a request's body; throws if one breaks the vendor's rules, which are the same as in Kubernetes.
+ */
 export function readLabels(given: unknown): Labels {
   if (given === undefined || given === null) return {}
   if (typeof given !== 'object' || Array.isArray(given)) throw invalidInput('labels', 'must be an object')
@@ -31,7 +33,7 @@ function isLabelValue(value: string): boolean {
 
 type Requirement = (labels: Labels) => boolean
 
-/** Parses a label selector such as `a=b,!c,d in (e,f)`; throws where it is none. */
+/** Parses a label selector such as `a=b,!c,d in (e,f)`; throws if it is invalid. */
 export function parseSelector(text: string): Requirement {
   const parts = text === '' ? [] : text.split(/,(?![^(]*\))/).map((part) => requirement(part.trim()))
   return (labels) => parts.every((matches) => matches(labels))

@@ -25,7 +25,7 @@ export const locations: Location[] = [
   location(6, 'sin', ['Singapore', 'SG', 'Singapore', 'ap-southeast']),
 ]
 
-/** Returns the location that a name or an id means. */
+/** Returns the location with this name or id. */
 export function findLocation(given: unknown): Location | undefined {
   return locations.find(({ id, name }) => name === given || String(id) === String(given))
 }

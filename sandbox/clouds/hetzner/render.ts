@@ -62,7 +62,9 @@ export function renderServer(state: State, server: Server): Json {
   }
 }
 
-/** An action as the API shows it. The vendor's own examples have an error on good ones, which means nothing there. */
+/**
+ * An action as the API shows it. The vendor's own examples show an error on successful ones, where it means nothing.
+ */
 export function renderAction({ startedAtMs, finishedAtMs, project: _project, ...action }: Action): Json {
   const [error, progress] = [action.error, action.status === 'running' ? 0 : 100]
   const finished = finishedAtMs === undefined ? null : time(finishedAtMs)

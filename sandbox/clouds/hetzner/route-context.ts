@@ -27,7 +27,7 @@ export function findIn<T extends { project: number }>(
 
 type Listed = { id: number; name?: string; labels?: Labels; project?: number; status?: string }
 
-/** Returns a page of a list: filtered by name, labels and status, sorted, and with how many there are. */
+/** Returns a page of a list: filtered by name, labels and status, sorted, and with the total count. */
 export function page<T extends Listed>(
   context: RouteContext,
   request: FastifyRequest,
@@ -66,7 +66,7 @@ type SortKey = (typeof sortKeys)[number]
 /** Ids grow with the time, so `created`, `started` and `finished` sort alike. */
 const alike: Record<string, SortKey> = { created: 'id', started: 'id', finished: 'id' }
 
-/** Sorts by several keys, the first one counts most: `status`, `id:desc`. */
+/** Sorts by several keys, the most significant first: `status`, `id:desc`. */
 function sortedBy<T extends Listed>(items: T[], orders: string[]): T[] {
   const keys = orders.map((order) => {
     const [name = '', direction = 'asc'] = order.split(':')

@@ -49,7 +49,7 @@ export function serverRoutes(app: FastifyInstance, context: RouteContext): void 
   powerRoutes(app, context)
 }
 
-/** The vendor protects a server from its deletion and from a rebuild together. */
+/** The vendor protects a server from deletion and from a rebuild only together. */
 function protectionRoute(app: FastifyInstance, context: RouteContext): void {
   const { state } = context
   app.post('/servers/:id/actions/change_protection', (request, reply) => {
@@ -71,7 +71,7 @@ function protectionRoute(app: FastifyInstance, context: RouteContext): void {
 const powerActions = {
   poweron: ['start_server', 'running'],
   poweroff: ['stop_server', 'off'],
-  // Their success means that the signal was sent.
+  // These succeed as soon as the signal is sent.
   shutdown: ['shutdown_server', undefined],
   reboot: ['reboot_server', undefined],
   reset: ['reset_server', 'running'],
@@ -96,7 +96,7 @@ function readName(state: State, project: number, given: unknown): string {
   return given
 }
 
-/** Finds what a body names by its name or its id. */
+/** Finds the item that a body names, by name or id. */
 function findNamed<T extends { id: number; name: string }>(all: T[], given: unknown): T | undefined {
   return all.find(({ id, name }) => name === given || String(id) === String(given))
 }

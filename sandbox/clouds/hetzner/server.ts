@@ -34,7 +34,7 @@ export type Hetzner = RunningCloud & { control: HetznerControl }
 
 const basePath = '/v1'
 
-/** The vendor names no time. Users and tests of its clients met such ones. */
+/** The vendor documents no duration. Users and its clients' tests report these. */
 const usualAction = { fromMs: 1_000, toMs: 3_000 }
 
 /** The host name of the vendor's API. */
@@ -111,7 +111,7 @@ function serveApi(app: FastifyInstance, { state, tokens, buckets, projectOf, int
   catalogueRoutes(app, context)
 }
 
-/** Makes the buckets of calls: each project has one, which gets a call more each time until it is full. */
+/** Makes a bucket of calls for each project, which regains one call at an interval until it is full. */
 function makeBuckets(now: () => number) {
   let limit: CallLimit
   let buckets = new Map<number, { left: number; atMs: number }>()

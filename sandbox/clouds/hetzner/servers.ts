@@ -10,7 +10,7 @@ export type ServerOrder = {
   image?: Image
   location?: Location | undefined
   labels?: Labels
-  /** Whether it has a Primary IPv4 address, as most have. */
+  /** Whether it has a Primary IPv4 address, as most servers do. */
   hasIpv4?: boolean
 }
 
@@ -40,7 +40,7 @@ export function addServer(state: State, order: ServerOrder): Server {
   return server
 }
 
-/** Removes a server. Its floating IPs stay, and are assigned to nothing. */
+/** Removes a server. Its floating IPs stay, unassigned. */
 export function removeServer(state: State, server: Server): void {
   state.servers.delete(server.id)
   for (const ip of state.floatingIps.values()) if (ip.server === server) ip.server = undefined

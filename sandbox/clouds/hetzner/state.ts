@@ -19,7 +19,7 @@ export const serverStatuses = [
   'unknown',
 ] as const
 
-/** A place in a network, in which the address is unique. */
+/** A server's place in a private network, where its address is unique. */
 export type PrivateNet = { network: number; ip: string }
 
 export type Server = {
@@ -65,7 +65,7 @@ export type FloatingIp = {
   names: Map<string, string>
   createdAtMs: number
   free: () => void
-  /** A deleted one that reads still show. */
+  /** It is deleted, but reads still show it. */
   isDeleting?: true
 }
 
@@ -83,7 +83,7 @@ export type Action = {
 export type StateOptions = {
   quota: Quota
   behaviour: UnknownBehaviour
-  /** How long an action runs: some time between the two. */
+  /** How long an action runs: a random time between these two. */
   action: { fromMs: number; toMs: number }
   now: () => number
 }
@@ -96,11 +96,11 @@ export type State = Scheduler & {
   quota: Quota
   behaviour: UnknownBehaviour
   action: { fromMs: number; toMs: number }
-  /** How the next actions end; by default well. */
+  /** The error with which the next actions end; undefined for success. */
   actionError: { code: string; message: string } | undefined
   deletion: { reservationsMs: number; devicesMs: number }
   now: () => number
-  /** A number that no object had before. */
+  /** Returns a number that no object had before. */
   newId(): number
   newIpv4(kind: 'floating' | 'own'): { ip: string; free: () => void } | undefined
   newIpv6(): string
@@ -127,7 +127,7 @@ export function makeState(options: StateOptions): State {
     actions: new Map(),
     actionError: undefined,
     deletion: { reservationsMs: 0, devicesMs: 0 },
-    // The two next ones belong to the Primary IPs of a server.
+    // The next two numbers are the ids of a server's Primary IPs.
     newId: () => (last += 3 + Math.floor(Math.random() * 5)),
     newIpv4(kind) {
       const allocation = pools[kind].allocateFirst(32)

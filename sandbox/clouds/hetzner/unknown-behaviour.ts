@@ -8,11 +8,11 @@ export const behaviourChoices = {
   lock: ['strict', 'late', 'none'],
   /** Assigning an address to the server that has it. */
   sameServer: ['422', '201'],
-  /** Assigning an address that another server has: it replaces that one, or is refused. */
+  /** Assigning an address that another server has: the address moves, or this is refused. */
   otherServer: ['201', '422'],
   /** Assigning an address to a server that does not exist. */
   unknownServer: ['404', '422'],
-  /** Whether a deletion that is protected and assigned is refused for its protection or for its assignment. */
+  /** The reason for refusing to delete an address that is both protected and assigned. */
   deleteOrder: ['protected', 'assigned'],
   /** How soon `public_net.floating_ips` of a server shows a change: with the address, or never. */
   serverShowsAddresses: ['at-once', 'never'],

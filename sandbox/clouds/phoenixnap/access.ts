@@ -14,9 +14,9 @@ export type Access = {
   tokens: Tokens<string>
   /** Sets how long new access tokens are valid. */
   setTokenLife(seconds: number): void
-  /** Ends every access token before its time, as the vendor may. */
+  /** Revokes every access token early, as the vendor may. */
   endTokens(): void
-  /** Throws where a request may not be carried out: 401 for its token, 403 for its scopes. */
+  /** Throws if a request is not allowed: 401 for its token, 403 for its scopes. */
   check(request: FastifyRequest): void
   accountOf: (request: FastifyRequest) => string
   serveTokens(app: FastifyInstance): void

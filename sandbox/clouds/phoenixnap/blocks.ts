@@ -34,7 +34,7 @@ export function createBlock(state: State, account: string, body: Body): Block {
 
 type NewBlock = Pick<Block, 'account' | 'location' | 'version' | 'size'> & Partial<Block>
 
-/** Adds a block that nobody orders: one that the vendor gives a server, or one in a retired location. */
+/** Adds a block without an order: one that the vendor gives a server, or one in a retired location. */
 export function addBlock(state: State, wanted: NewBlock): Block {
   const { version, size, isSystemManaged = false } = wanted
   const found =
@@ -77,7 +77,7 @@ export function removeBlock(state: State, block: Block): void {
     for (const member of network.members) member.ips = member.ips.filter((ip) => !isIn(block, ip))
 }
 
-/** Gives a block to a server or a public network, after a while. */
+/** Assigns a block to a server or a public network, after a while. */
 export function assignBlock(state: State, block: Block, user: NonNullable<Block['user']>): void {
   if (block.status !== 'unassigned') throw new ApiError(409, `IP Block is in status ${block.status}.`)
   Object.assign(block, { status: 'assigning', user })
@@ -86,7 +86,7 @@ export function assignBlock(state: State, block: Block, user: NonNullable<Block[
   })
 }
 
-/** Takes a block from what uses it, after a while. It is the account's still, unless the caller gives it up as well. */
+/** Unassigns a block, after a while. The account keeps it, unless the caller gives it up as well. */
 export function unassignBlock(state: State, block: Block, { isGivenUp = false } = {}): void {
   if (block.status !== 'assigned') throw new ApiError(409, `IP Block is in status ${block.status}.`)
   freeBlock(state, block, () => {
@@ -94,7 +94,7 @@ export function unassignBlock(state: State, block: Block, { isGivenUp = false } 
   })
 }
 
-/** Frees a block after a while, also one that is on its way to what used it. */
+/** Frees a block after a while, even one that is still being assigned. */
 export function freeBlock(state: State, block: Block, then: () => void = () => {}): void {
   block.status = 'unassigning'
   state.later(() => {
@@ -127,7 +127,10 @@ export function addressesOf({ cidr, size, version }: Block): string[] {
   return Array.from({ length: 2 ** (32 - size) }, (_, n) => `${start}${Number(last) + n}`)
 }
 
-/** Takes a server away, and what is assigned to it. */
+/**
+ * Removes a server with its memberships and its blocks. With `keepsBlocks`, the account keeps the blocks that it
+ * ordered.
+ */
 export function removeServer(state: State, server: Server, { keepsBlocks = false } = {}): void {
   state.servers.delete(server.id)
   for (const network of state.networks.values())

@@ -11,7 +11,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The vendor's texts, by its documents and its own tests. */
+/** The vendor's texts, from its documentation and its own tests. */
 const texts: Record<number, string> = {
   400: 'The request failed due to wrong data. Please check the provided parameters and try again.',
   401: 'The request failed due to invalid credentials. Please check the provided credentials and try again.',

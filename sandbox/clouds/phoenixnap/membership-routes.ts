@@ -8,7 +8,10 @@ import type { PublicNetwork, Server, State } from './state.ts'
 
 const root = '/bmc/v1/servers/:id/network-configuration/public-network-configuration/public-networks'
 
-/** Registers the routes of servers in public networks. Only switches change: hosts are the customer's job. */
+/**
+ * Registers the routes of servers in public networks. Only the switches change: customers configure their hosts
+ * themselves.
+ */
 export function membershipRoutes(app: FastifyInstance, context: RouteContext): void {
   const { state } = context
   const networkOf = (request: FastifyRequest, id: string) => findById(context, request, { all: state.networks, id })
@@ -47,7 +50,7 @@ function memberOf({ members }: PublicNetwork, { id }: Server) {
   return members.find(({ server }) => server === id)
 }
 
-/** Reads the addresses of a server in a network. Who insists may give it none, or those of another server. */
+/** Reads the addresses of a server in a network. A forced request may name none, or another server's. */
 function readIps(
   state: State,
   request: FastifyRequest,

@@ -83,7 +83,7 @@ export function addNetwork(state: State, wanted: NewNetwork): PublicNetwork {
   return network
 }
 
-/** Creates a network with its blocks, or nothing where one of them is refused. */
+/** Creates a network with its blocks, or nothing if one of them is refused. */
 function createNetwork(context: RouteContext, request: FastifyRequest): PublicNetwork {
   const { state, accountOf } = context
   const { name, location, description, vlanId, raEnabled, ipBlocks } = objectOf(request.body)
@@ -105,7 +105,7 @@ function createNetwork(context: RouteContext, request: FastifyRequest): PublicNe
   return network
 }
 
-/** Throws where a network may not have these blocks together. */
+/** Throws if a network may not have these blocks together. */
 function checkBlocks({ location }: Pick<PublicNetwork, 'location'>, blocks: Block[]): void {
   if (blocks.some((block) => block.location !== location))
     throw new ApiError(409, 'IP Block and public network are in different locations.')

@@ -5,7 +5,7 @@ import type { PeerGroup, State } from './state.ts'
 
 type Body = Record<string, unknown>
 
-/** The number that the vendor proposes. Any other one is the customer's own. */
+/** The ASN that the vendor proposes. Any other one is the customer's own. */
 export const usualAsn = 65_401
 const password = /^[a-zA-Z0-9!@#$%^&*()\-|[\]{}=;:<>,.]{8,32}$/
 
@@ -25,7 +25,7 @@ export function createPeerGroup(state: State, account: string, body: Body): Peer
   return group
 }
 
-/** Changes a peer group; the former number is active until the change is carried out. */
+/** Changes a peer group; the previous ASN stays active until the change completes. */
 export function changePeerGroup(state: State, group: PeerGroup, body: Body): void {
   refuseDeleted(group)
   if (body['asn'] !== undefined) group.targetAsn = readAsn(body['asn'])

@@ -33,12 +33,12 @@ export type PhoenixnapControl = AccountControl & {
     /** Adds a block of the first account that was ordered before, in any location and of any size. */
     add(block: { location: string; size?: number; version?: Block['version'] }): Json
     setStatus(id: string, status: Block['status']): Json
-    /** Sets how far the routers are with a block. */
+    /** Sets the routers' progress with a block. */
     setPrefixStatus(id: string, status: Block['prefixStatus']): void
   }
   peerGroups: {
     all(): Json[]
-    /** Carries out at once what was requested of a peer group. */
+    /** Completes a peer group's pending change at once. */
     settle(id: string): void
     /** Sets the status that the peer group of a location shows. */
     setStatus(location: string, status: PeerGroup['status']): void
@@ -102,7 +102,7 @@ function reservationControl(state: State, blockOf: (id: string) => Block): Phoen
     all: () => all().map((block) => renderBlock(state, block)),
     deleting: () => all().flatMap(({ id, isDeleting }) => (isDeleting ? [id] : [])),
     vanish: (id) => removeBlock(state, blockOf(id)),
-    // A server has one block, its own: another one comes to it through a public network.
+    // A server has only its own block: any other reaches it through a public network.
     assign(id, machine) {
       const block = blockOf(id)
       Object.assign(block, { status: 'unassigned', user: undefined })

@@ -60,7 +60,7 @@ const hardware = {
   pricingModel: 'HOURLY',
 }
 
-/** A server as the API shows it. Of its block it uses the second address: the first is the gateway. */
+/** A server as the API shows it. It uses the second address of its block: the first is the gateway. */
 export function renderServer(state: State, server: Server): Json {
   const { id, hostname, description, location, networkType, status, privateAddress, tags, createdAtMs } = server
   const blocks = blocksOf(state, id)
@@ -76,7 +76,7 @@ export function renderServer(state: State, server: Server): Json {
     privateIpAddresses: [privateAddress].filter((address) => address !== undefined),
     publicIpAddresses: [...own, ...networks.flatMap(({ ips }) => ips)],
     networkType,
-    // It is shown while a server is provisioned. Nobody may log it.
+    // The API shows it while the server is provisioned. No program may log it.
     ...(status === 'creating' && { password: 'invented-r00t-password' }),
     tags: tags.map(renderAssignment),
     provisionedOn: time(createdAtMs),
@@ -155,14 +155,14 @@ export function renderPeerGroup(state: State, group: PeerGroup): Json {
   }
 }
 
-/** A number of an autonomous system. One that the customer brings is verified before it becomes active. */
+/** An ASN. A customer's own is verified before it becomes active. */
 function renderAsn(asn: number, active: number | undefined): Json {
   const isBringYourOwn = asn !== usualAsn
   const verificationStatus = isBringYourOwn && asn !== active ? 'PENDING_VERIFICATION' : 'VERIFIED'
   return { asn, isBringYourOwn, verificationStatus }
 }
 
-/** The blocks that may be announced, in the list of now and in the deprecated one. */
+/** The blocks that may be announced, in the current list and in the deprecated one. */
 function prefixesOf({ behaviour, blocks }: State, { account, location }: PeerGroup): Json {
   const shown = [...blocks.values()]
     .filter((block) => block.account === account && block.location === location)

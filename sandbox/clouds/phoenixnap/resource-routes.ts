@@ -34,7 +34,7 @@ function blockRoutes(app: FastifyInstance, context: RouteContext): void {
   app.get(`${blocksPath}/:id`, (request) => render(find(context, request, state.blocks)))
   app.patch(`${blocksPath}/:id`, (request) => {
     const block = state.blocks.get((request.params as { id: string }).id)
-    // Alone among the calls for one block, this one is documented with 404.
+    // No other call for a single block is documented with 404.
     if (!block || block.account !== accountOf(request)) throw new ApiError(404)
     const { description } = objectOf(request.body)
     if (description !== undefined) block.description = readDescription(description)

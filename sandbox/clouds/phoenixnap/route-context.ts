@@ -13,12 +13,12 @@ export type RouteContext = {
 
 type Owned = { id: string; account: string; tags?: TagAssignment[]; location?: string }
 
-/** Finds an object of the account by the id in the path. One that is gone and one of another account look alike. */
+/** Finds an object of the account by the id in the path. A deleted object and another account's look alike. */
 export function find<T extends Owned>(context: RouteContext, request: FastifyRequest, all: Map<string, T>): T {
   return findById(context, request, { all, id: paramOf(request, 'id') })
 }
 
-/** The same by an id of the caller's. */
+/** Does the same for a given id. */
 export function findById<T extends Owned>(
   { state, accountOf }: RouteContext,
   request: FastifyRequest,
@@ -54,17 +54,17 @@ function wantedTag({ state }: RouteContext, account: string, text: string) {
   return (one: TagAssignment) => one.tag.name === name && (value === undefined || one.value === value)
 }
 
-/** Answers that something is accepted, with a sentence: the whole body is a JSON string. */
+/** Answers that a request is accepted. The whole body is a sentence, as a JSON string. */
 export function accept(reply: FastifyReply, sentence: string): FastifyReply {
   return reply.code(202).type('application/json').send(JSON.stringify(sentence))
 }
 
-/** Whether the caller insists on what is refused otherwise. */
+/** Whether the request forces what is otherwise refused. */
 export function isForced({ query }: FastifyRequest): boolean {
   return (query as { force?: string }).force === 'true'
 }
 
-/** Returns the code of a location that the vendor has now. */
+/** Returns the code of a current location; throws for any other. */
 export function locationIn(given: unknown): string {
   if (typeof given === 'string' && Object.hasOwn(locations, given)) return given
   throw invalid(`location: must be one of ${Object.keys(locations).join(', ')}`)

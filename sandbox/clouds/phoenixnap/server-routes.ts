@@ -16,7 +16,7 @@ const powerActions = {
   reboot: 'powered-on',
 } as const
 
-/** Registers the routes of servers. Nobody orders one here: the control API adds them. */
+/** Registers the routes of servers. The control API adds servers: they cannot be ordered here. */
 export function serverRoutes(app: FastifyInstance, context: RouteContext): void {
   const { state, accountOf } = context
   const render = (server: Server) => renderServer(state, server)
@@ -27,7 +27,7 @@ export function serverRoutes(app: FastifyInstance, context: RouteContext): void 
     server.tags = readTags(state, accountOf(request), request.body)
     return render(server)
   })
-  // Deprecated, and it takes the blocks that are assigned to the server with it.
+  // Deprecated. This also deletes the blocks that are assigned to the server.
   app.delete(`${root}/:id`, (request) => {
     const server = find(context, request, state.servers)
     removeServer(state, server)

@@ -89,7 +89,7 @@ function serveApi(app: FastifyInstance, { state, access, intercepted }: Parts): 
   membershipRoutes(app, context)
 }
 
-/** Tokens are granted without one, and locations are shown to everybody. */
+/** Requesting a token and listing locations need no token. */
 function isOpen({ method, routeOptions: { url } }: FastifyRequest): boolean {
   return url === tokenPath || (method === 'GET' && url === locationsPath)
 }

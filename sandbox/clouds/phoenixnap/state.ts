@@ -15,7 +15,7 @@ export const locations = {
   SEA: 'Seattle, USA',
 } as const
 
-/** A location that the vendor gave up; old resources carry its code. */
+/** A location that the vendor closed; old resources carry its code. */
 export const retiredLocation = 'AUS'
 
 export type TagName = { id: string; account: string; name: string; description: string; isBillingTag: boolean }
@@ -32,7 +32,7 @@ export type BlockStatus =
   | 'error unassigning'
   | 'unassigned'
 
-/** How far the routers are with a block. */
+/** The routers' progress with a block. */
 export const prefixStatuses = ['PENDING', 'BUSY', 'READY', 'ERROR', 'DELETING'] as const
 
 export const groupStatuses = ['PENDING', 'ON_HOLD', 'BUSY', 'READY', 'ERROR', 'PENDING_DELETION', 'DELETING'] as const
@@ -42,7 +42,7 @@ export type Block = {
   account: string
   location: string
   version: 'V4' | 'V6'
-  /** Such as 31. */
+  /** The prefix length, such as 31. */
   size: number
   cidr: string
   status: BlockStatus
@@ -53,7 +53,7 @@ export type Block = {
   isSystemManaged: boolean
   createdAtMs: number
   free: () => void
-  /** A deleted one that reads still show. */
+  /** It is deleted, but reads still show it. */
   isDeleting?: true
 }
 
@@ -106,7 +106,7 @@ export type PeerGroup = {
   location: string
   status: (typeof groupStatuses)[number]
   targetAsn: number
-  /** Undefined until the first request has been carried out. */
+  /** Undefined until the first request has completed. */
   activeAsn: number | undefined
   password: string
   advertisedRoutes: 'DEFAULT' | 'NONE'
@@ -129,16 +129,16 @@ export type State = Scheduler &
     servers: Map<string, Server>
     networks: Map<string, PublicNetwork>
     groups: Map<string, PeerGroup>
-    /** How many more blocks a location has; without an entry, as many as anybody asks for. */
+    /** How many more blocks a location has; unlimited without an entry. */
     stock: Map<string, number>
     deletion: { reservationsMs: number; devicesMs: number }
     newId(): string
     newPrivateAddress(): string
     newVlan(): number
-    /** An IPv4 block of this size, aligned to it; undefined where the vendor has none left. */
+    /** An IPv4 block of this size, aligned to it; undefined if the vendor has none left. */
     allocate(kind: 'ordered' | 'own', size: number): (Allocation & { cidr: string }) | undefined
     newNetwork(): string
-    /** Does this after `changeMs`; at once where that is 0. */
+    /** Runs the action after `changeMs`, or at once if that is 0. */
     later(action: () => void): void
   }
 

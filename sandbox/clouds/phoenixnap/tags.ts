@@ -2,12 +2,12 @@ import { ApiError, invalid } from './errors.ts'
 import { objectOf, textOf } from '../request-body.ts'
 import type { State, TagAssignment, TagName } from './state.ts'
 
-/** The characters of names and values, as the documents have them. */
+/** The characters of names and values, as documented. */
 const allowed = /^[A-zÀ-ú0-9_-]{1,100}$/
 
 type Body = Record<string, unknown>
 
-/** Creates a tag name; throws where the account has it. */
+/** Creates a tag name; throws if the account already has it. */
 export function createTag(state: State, account: string, body: Body): TagName {
   const wanted = readTagName(body)
   if (tagNamed(state, account, wanted.name)) throw takenName(wanted)
@@ -16,7 +16,7 @@ export function createTag(state: State, account: string, body: Body): TagName {
   return tag
 }
 
-/** Changes a tag name, on every resource too. */
+/** Changes a tag name, also on every resource. */
 export function changeTag(state: State, tag: TagName, body: Body): void {
   const wanted = readTagName(body)
   if ((tagNamed(state, tag.account, wanted.name) ?? tag) !== tag) throw takenName(wanted)
@@ -33,7 +33,7 @@ function takenName({ name }: Pick<TagName, 'name'>): ApiError {
   return new ApiError(409, `The tag with name ${name} already exists.`)
 }
 
-/** Removes a tag name, from every resource too. */
+/** Removes a tag name, also from every resource. */
 export function deleteTag(state: State, tag: TagName): void {
   state.tags.delete(tag.id)
   for (const one of [...state.blocks.values(), ...state.servers.values()])

@@ -2,7 +2,7 @@ import { type BehaviourOf, chooseValues } from '../unknown-behaviour.ts'
 
 /** The behaviour that the vendor's documentation leaves open; the first value is the default. */
 export const behaviourChoices = {
-  /** The status of an id that is unknown or gone. The vendor's own tests saw 403. */
+  /** The status of an id that is unknown or deleted. The vendor's own tests saw 403. */
   gone: ['403', '404'],
   /** Whether a resource needs all tags of a repeated filter, or one of them. */
   tagFilter: ['and', 'or'],

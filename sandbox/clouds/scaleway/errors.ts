@@ -13,7 +13,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The body that the vendor sends with each status, where one status has one type. */
+/** The body that the vendor sends with each status that has a single type. */
 const usual: Record<number, Fields> = {
   400: { type: 'invalid_arguments', message: 'invalid argument(s)', details: [] },
   401: { type: 'denied_authentication', method: 'api_key', reason: 'not_found', message: 'authentication is denied' },
@@ -25,7 +25,7 @@ const usual: Record<number, Fields> = {
   500: { message: 'internal error' },
 }
 
-/** Returns the body of an error; that of a status without a documented type has a text alone. */
+/** Returns the body of an error, which is only a text if the status has no documented type. */
 export function errorBody(status: number, message?: string): Fields {
   const body = usual[status] ?? { message: `error ${status}` }
   return message === undefined ? body : { ...body, message }
@@ -41,7 +41,7 @@ export function invalidArgument(name: string, help: string, reason = 'constraint
   return refused(400, { details: [{ argument_name: name, reason, help_message: help }] })
 }
 
-/** 403: no right, or no such address: the API tells nobody which. */
+/** 403: no right, or no such address. The API does not tell which. */
 export function denied(action: 'read' | 'write'): ApiError {
   return refused(403, { details: [{ action, resource: 'flexible-ip' }] })
 }

@@ -58,7 +58,7 @@ export function flexibleIpRoutes(app: FastifyInstance, context: RouteContext): v
   })
 }
 
-/** Finds the address of the path. One that is gone, and one of a foreign project, look alike: 403. */
+/** Finds the address in the path. A deleted address and a foreign project's look alike: both give 403. */
 function find(context: RouteContext, request: FastifyRequest): FlexibleIp {
   const { id } = request.params as { id: string }
   const found = lookUp(context, request, id)

@@ -7,14 +7,14 @@ type Body = Record<string, unknown>
 const maxTags = 64
 const maxLength = 255
 
-/** Creates a flexible IP from the body of a request. The next one after a deletion is the deleted one again. */
+/** Creates a flexible IP from the body of a request. The next one after a deletion reuses the deleted one. */
 export function createFlexibleIp(state: State, { project, zone }: { project: string; zone: string }, body: Body) {
   const tags = readTags(body['tags'])
   const description = readDescription(body['description'])
   const isIpv6 = body['is_ipv6'] === true
   const server =
     typeof body['server_id'] === 'string' ? serverIn(state, { project, zone }, body['server_id']) : undefined
-  // All projects here are of one organization, which the vendor counts.
+  // The vendor counts by organization, and all projects here belong to one.
   const current = [...state.flexibleIps.values()].filter((ip) => !ip.isDeleting).length
   const quota = state.quota.of(project)
   if (current >= quota) throw quotaExceeded(state, { resource: 'FlexibleIPs', quota, current })
@@ -74,7 +74,7 @@ function removeFlexibleIp({ flexibleIps, leftovers }: State, ip: FlexibleIp): vo
   if (flexibleIps.delete(ip.id)) leftovers.push(ip)
 }
 
-/** Attaches addresses to a server, each after those before it. All are refused if one is. */
+/** Attaches addresses to a server, one after the other. All are refused if one is. */
 export function attach(state: State, ips: FlexibleIp[], server: Server): void {
   for (const ip of ips) requireAttachable(state, ip)
   if (server.status !== 'ready') throw invalidArgument('server_id', 'server is not ready')
@@ -82,7 +82,7 @@ export function attach(state: State, ips: FlexibleIp[], server: Server): void {
   for (const ip of ips) beginAttach(state, ip, server)
 }
 
-/** Detaches addresses; nothing changes about one that no server has. */
+/** Detaches addresses; an unattached one stays as it is. */
 export function detach(state: State, ips: FlexibleIp[]): void {
   for (const ip of ips) requireSettled(ip)
   for (const ip of ips) if (ip.status !== 'ready') beginDetach(state, ip)
@@ -167,12 +167,12 @@ function begin(state: State, ip: FlexibleIp, status: FlexibleIp['status']): numb
   return (ip.changes += 1)
 }
 
-/** Brings an address into a state at once, as a person does in the console; a change that runs has no effect any more. */
+/** Puts an address into a state at once, as a person does in the console; a running change no longer takes effect. */
 export function settle(state: State, ip: FlexibleIp, now: Pick<FlexibleIp, 'status' | 'server'>): void {
   Object.assign(ip, now, { next: undefined, updatedAtMs: state.now(), changes: ip.changes + 1 })
 }
 
-/** How long a change at this server lasts from now on: it begins when the one before it has ended. */
+/** The time until a new change at this server completes: it begins when the previous one has ended. */
 function waitFor(state: State, server: Server): number {
   server.busyUntilMs = Math.max(state.now(), server.busyUntilMs) + state.changeMs
   return server.busyUntilMs - state.now()

@@ -21,7 +21,7 @@ export function zoneOf(request: FastifyRequest): string {
   return zone
 }
 
-/** Returns the project that a request names; throws where its key has no right in it. */
+/** Returns the project that a request names; throws if its key has no right in it. */
 export function projectIn(context: RouteContext, request: FastifyRequest, given: unknown): string {
   if (typeof given !== 'string' || given === '') throw invalidArgument('project_id', 'is missing', 'required')
   if (!context.projectsOf(request).includes(given)) throw denied(request.method === 'GET' ? 'read' : 'write')
@@ -38,7 +38,7 @@ type Listed = {
   server?: { id: string } | undefined
 }
 
-/** Returns a page of a list, with how many items all pages have. Items that have any of the given tags are in it. */
+/** Returns a page of a list, with the total count of all pages. An item matches if it has any of the given tags. */
 export function page<T extends Listed>(
   context: RouteContext,
   request: FastifyRequest,
@@ -68,7 +68,7 @@ function hasAny(own: string[], wanted: string | string[] | undefined): boolean {
   return some.length === 0 || some.some((one) => own.includes(one))
 }
 
-/** By the time of creation, which a recycled address has from before: a new one may be anywhere. */
+/** Sorts by creation time. A recycled address keeps its old time, so a new one may appear anywhere. */
 function ordered<T extends Listed>(items: T[], order: unknown = 'created_at_asc'): T[] {
   if (order !== 'created_at_asc' && order !== 'created_at_desc') throw invalidArgument('order_by', 'no such order')
   const sorted = items.toSorted((one, other) => one.createdAtMs - other.createdAtMs)

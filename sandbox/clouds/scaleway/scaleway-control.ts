@@ -20,7 +20,7 @@ export type ScalewayControl = AccountControl & {
   setServerLimit(limit: { addresses: number }): void
   /** Locks an address, as the vendor does. */
   lock(id: string): void
-  /** The server that gets the traffic of an address; undefined where none does, as when it is off. */
+  /** The server that gets the traffic of an address; undefined if none does, for example because it is off. */
   route(address: string): string | undefined
   unknowns(): UnknownBehaviour
   setUnknowns(given: Partial<UnknownBehaviour>): void
@@ -46,7 +46,7 @@ export function makeScalewayControl(
     reservations: {
       all: () => all().map((ip) => renderFlexibleIp(state, ip)),
       deleting: () => all().flatMap(({ id, isDeleting }) => (isDeleting ? [id] : [])),
-      // An address that the vendor has lost does not come back.
+      // No new reservation gets an address that the vendor has lost.
       vanish: (id) => void state.flexibleIps.delete(ipOf(id).id),
       assign: (id, machine) => settle(state, ipOf(id), placed(state, machine)),
     },

@@ -9,7 +9,7 @@ const root = '/baremetal/v1/zones/:zone/servers'
 
 const powerActions = { start: 'ready', stop: 'stopped', reboot: 'ready' } as const
 
-/** Registers the routes of Elastic Metal servers. Nobody orders one here: the control API adds them. */
+/** Registers the routes of Elastic Metal servers. The control API adds servers: they cannot be ordered here. */
 export function serverRoutes(app: FastifyInstance, context: RouteContext): void {
   const { state } = context
   const render = (server: Server) => renderServer(state, server)

@@ -20,7 +20,7 @@ export type ScalewayOptions = ListenAt & {
   quota?: number
   /** How long a server takes to attach or detach an address: 0 when absent. */
   changeMs?: number
-  /** Whether ids and addresses of deleted reservations come back, as they do at the vendor: true when absent. */
+  /** Whether new reservations reuse the ids and addresses of deleted ones, as the vendor's do: true when absent. */
   recycles?: boolean
   unknowns?: Partial<UnknownBehaviour>
   now?: () => number

@@ -34,7 +34,7 @@ export type Server = {
   /** Its own address of each family. */
   addresses: { IPv4: string; IPv6: string }
   createdAtMs: number
-  /** When the last change of an address at this server will have ended: it makes one after another. */
+  /** When this server will have completed its last change of an address: it makes them one at a time. */
   busyUntilMs: number
 }
 
@@ -55,13 +55,13 @@ export type FlexibleIp = {
   reverse: string | null
   createdAtMs: number
   updatedAtMs: number
-  /** Counts its changes: one that was overtaken by another has no effect. */
+  /** Counts its changes: a change has no effect once a newer one has begun. */
   changes: number
-  /** A deleted one that reads still show. */
+  /** It is deleted, but reads still show it. */
   isDeleting?: true
 }
 
-/** The rest of a deleted address: the next one of its project and zone gets it. */
+/** The remains of a deleted address, which the next one of its project and zone inherits. */
 type Leftover = Pick<FlexibleIp, 'id' | 'project' | 'zone' | 'address' | 'isIpv6' | 'createdAtMs'>
 
 export type StateOptions = {

@@ -6,13 +6,13 @@ export const behaviourChoices = {
   attachElsewhere: ['accept', 'precondition', 'invalid'],
   /** Attaching to a server that is not in the zone. */
   unknownServer: ['400', '404'],
-  /** Attaching or detaching an address that is gone. */
+  /** Attaching or detaching a deleted address. */
   unknownAddress: ['404', '403'],
-  /** The value of `server_id` while an address moves: nothing, or the former server. */
+  /** The value of `server_id` while an address moves: nothing, or the previous server. */
   movingShows: ['nothing', 'previous'],
   /** Deleting an address once more while its deletion runs. */
   deleteAgain: ['204', '409'],
-  /** How a single address is written: an IPv6 one of a server with `/128`. */
+  /** The mask of a single address: none, or `/32` and, for a server's IPv6 address, `/128`. */
   mask: ['none', '/32'],
   /** Whether `ips` of a server shows the addresses that are attached to it. */
   serverShowsAddresses: ['never', 'at-once'],

@@ -7,17 +7,17 @@ import type { BalancerState } from './state.ts'
 
 type Session = { token: Token; endsAtMs: number }
 
-/** The access to the load balancers: API keys are exchanged for tokens that end. */
+/** The access to the load balancers: API keys are exchanged for tokens that expire. */
 export type BalancerAccess = {
   /** Exchanges the API key of a request. */
   exchange(request: FastifyRequest): { access_token: string; token_type: 'Bearer'; expires_in: number }
-  /** Throws 401 for a token that is unknown or has ended, and 403 where it may only read. */
+  /** Throws 401 for a token that is unknown or has expired, and 403 if it may only read. */
   authenticate(request: FastifyRequest): Token
   /** Throws 404 for a project that the token may not use. */
   allow(request: FastifyRequest, project: Project | undefined): Project
   /** Returns the label of the API key behind a request; undefined if the request has no key or token of this service. */
   caller(request: FastifyRequest): string | undefined
-  /** Ends every token. */
+  /** Revokes every token. */
   revoke(): void
 }
 

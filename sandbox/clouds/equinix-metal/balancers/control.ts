@@ -10,9 +10,9 @@ export type BalancerControl = {
   all(): Json[]
   /** Returns every pool of every project with its origins, attached or not. */
   pools(): Json[]
-  /** Removes a load balancer without a call of a client, as a person does in the console. */
+  /** Removes a load balancer without a client's call, as a person does in the console. */
   vanish(id: string): void
-  /** Ends every token, so that the next call of each client gets 401. */
+  /** Revokes every token, so that each client's next call gets 401. */
   revokeTokens(): void
   set(settings: Partial<BalancerSettings>): void
 }

@@ -4,7 +4,7 @@ import type { Project } from '../state.ts'
 import type { BalancerAccess } from './access.ts'
 import type { BalancerState, LoadBalancer, Origin, Pool, Port } from './state.ts'
 
-/** Finds the object of a request; throws 404 where it does not exist or is another project's. */
+/** Finds the object of a request; throws 404 if it does not exist or is another project's. */
 export type BalancerFinders = {
   project(request: FastifyRequest): Project
   balancer(request: FastifyRequest): LoadBalancer

@@ -23,7 +23,7 @@ export type BalancerState = {
 export type BalancerSettings = {
   /** How long a new load balancer has no addresses. */
   buildMs: number
-  /** How long a token holds. */
+  /** How long a token is valid. */
   tokenMs: number
   /** How many load balancers a project may have. */
   limit: number
