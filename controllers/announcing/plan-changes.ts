@@ -86,8 +86,8 @@ function objectOf(change: ObjectChange): KubeObject {
   return 'remove' in change ? change.remove : change.write.object
 }
 
-function specOf(object: KubeObject & { spec?: unknown }): unknown {
-  return object.spec ?? {}
+function specOf({ spec }: KubeObject & { spec?: unknown }): unknown {
+  return spec
 }
 
 /** Identifies an object: all our objects are in one namespace. */

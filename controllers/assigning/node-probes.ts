@@ -1,4 +1,4 @@
-import { connect, isIPv6 } from 'node:net'
+import { connect } from 'node:net'
 import type { Clock } from '../../kube/clock.ts'
 import type { Node } from '../../kube/objects.ts'
 import type { Endpoint, Probe, ProbeResult } from '../../kube/probe.ts'
@@ -6,6 +6,7 @@ import { runningTimer } from '../../lib/time-limit.ts'
 import type { MoveRules } from '../moves/move-plan.ts'
 import { noProbes, type ProbeHistory } from '../moves/probe-history.ts'
 import { probers } from '../moves/probers.ts'
+import { machineAddresses } from '../nodes/node-addresses.ts'
 
 /** How soon a node counts as failed, and as good again. */
 export const nodeRules: MoveRules = { failures: 3, successes: 3 }
@@ -62,15 +63,9 @@ export function nodeProbes(options: {
   }
 }
 
-function targetOf({ metadata, status }: Node): [name: string, endpoint: Endpoint][] {
-  const [address] = (status?.addresses ?? [])
-    .filter(({ type }) => type === 'InternalIP' || type === 'ExternalIP')
-    .toSorted((one, other) => place(one) - place(other))
-  return address ? [[metadata.name, { address: address.address, port }]] : []
-}
-
-function place({ type, address }: { type: string; address: string }): number {
-  return Number(type === 'ExternalIP') * 2 + Number(isIPv6(address))
+function targetOf(node: Node): [name: string, endpoint: Endpoint][] {
+  const [address] = machineAddresses(node)
+  return address === undefined ? [] : [[node.metadata.name, { address, port }]]
 }
 
 /** Whether a host answers a connection, even with a refusal. */

@@ -1,8 +1,8 @@
-import { isIPv6 } from 'node:net'
 import { type EndpointSlice, type Node, isExcluded } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import type { MovableNode, MoveRules, MoveWords } from '../moves/move-plan.ts'
 import type { ProbeHistory } from '../moves/probe-history.ts'
+import { machineAddresses } from '../nodes/node-addresses.ts'
 import { machineIdOf, oneNodeForEach } from '../nodes/node-machine.ts'
 import type { ProviderIds } from '../../clouds/ports/machines.ts'
 
@@ -76,16 +76,10 @@ function endpointPorts(slices: readonly EndpointSlice[]): Map<string, number> {
 
 /** An address that the API server publishes, else the node's own as a kubelet reports it: internal before external. */
 function ownAddress(node: Node, ports: Map<string, number>, shared: string | undefined): string | undefined {
-  const all = (node.status?.addresses ?? [])
-    .filter(({ type }) => type === 'InternalIP' || type === 'ExternalIP')
-    .toSorted((one, other) => place(one) - place(other))
-    .map(({ address }) => canonicalIpAddress(address) ?? address)
+  const all = machineAddresses(node)
+    .map((address) => canonicalIpAddress(address) ?? address)
     .filter((address) => address !== shared)
   return all.find((address) => ports.has(address)) ?? all[0]
-}
-
-function place({ type, address }: { type: string; address: string }): number {
-  return Number(type === 'ExternalIP') * 2 + Number(isIPv6(address))
 }
 
 /** Only `kubectl uncordon` and the like make a node stay again, so two nodes never send the address to and fro. */

@@ -60,6 +60,12 @@ function ordered(addresses: NodeAddress[], preferred: string | undefined): NodeA
   return addresses.toSorted((one, other) => place(one) - place(other))
 }
 
+/** The addresses of its machine that a node shows: internal ones first, and IPv4 before IPv6. */
+export function machineAddresses({ status }: Node): string[] {
+  const own = (status?.addresses ?? []).filter(({ type }) => type === 'InternalIP' || type === 'ExternalIP')
+  return ordered(own, undefined).map(({ address }) => address)
+}
+
 function onceEach(addresses: NodeAddress[]): NodeAddress[] {
   return addresses.filter((one, n) => addresses.findIndex(({ address }) => address === one.address) === n)
 }

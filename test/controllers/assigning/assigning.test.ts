@@ -429,6 +429,17 @@ test('an address that no record has leads nowhere, and its Service says what to 
   assert.equal(writes, [])
 })
 
+test('an address that no record has is free, and nothing of it is remembered after the next list', async () => {
+  const { run, cloud, free, isAssigned, readAll } = world()
+  await run()
+  await readAll(signal)
+  assert.ok(isAssigned('203.0.113.1'))
+  cloud.clear()
+  await readAll(signal)
+  assert.not(isAssigned('203.0.113.1'))
+  assert.is(free('198.51.100.1'), undefined)
+})
+
 test('an address that was deleted at the provider is looked for once', async () => {
   const { run, cloud, known, failed, reads, writes, problems, clock } = world()
   await run()

@@ -381,6 +381,16 @@ test('the guardian on the holder lets another one lead, once a minute, and not w
   await world.stop()
 })
 
+test('a guardian that has to stop while it reads the provider begins no move', async () => {
+  const world = guardedWorld()
+  await world.clock.pass(15_000)
+  world.lead()
+  await world.clock.pass(400)
+  world.leaving.a = 2
+  await world.stop()
+  assert.equal(world.cloud.calls, ['read', 'read'])
+})
+
 test('an address at no machine has no holder, although a node has no machine either', async () => {
   const world = guardedWorld({ ownNode: 'c' })
   await world.start()

@@ -157,6 +157,7 @@ export function guardedWorld(options: { ownNode?: Name; cooldownMs?: number } = 
     },
     async stop() {
       ending.abort()
+      await clock.pass(50)
       hosts.stop()
       outside.stop()
       await clock.pass(40_000)

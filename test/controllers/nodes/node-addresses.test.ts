@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Machine } from '../../../clouds/ports/machines.ts'
-import { nodeAddresses } from '../../../controllers/nodes/node-addresses.ts'
+import { machineAddresses, nodeAddresses } from '../../../controllers/nodes/node-addresses.ts'
 import type { Node, NodeAddress } from '../../../kube/objects.ts'
 import { elastic, external, hostname, internal, makeMachine, makeNode, own } from './builders.ts'
 
@@ -91,6 +91,13 @@ const cases: { name: string; node: Node; machine?: Machine; addresses: NodeAddre
 ]
 for (const { name: title, node, machine = makeMachine(), addresses } of cases)
   test(title, () => assert.equal(nodeAddresses(node, machine), addresses))
+
+test('the addresses of the machine are internal ones first, and IPv4 before IPv6', () => {
+  const node = makeNode({
+    addresses: [external('2001:db8::2'), external('203.0.113.2'), name, internal('fd00::3'), internal('10.66.1.3')],
+  })
+  assert.equal(machineAddresses(node), ['10.66.1.3', 'fd00::3', '203.0.113.2', '2001:db8::2'])
+})
 
 test('once written, they need no second write', () => {
   for (const { node, machine = makeMachine(), addresses } of cases) {
