@@ -250,6 +250,7 @@ function makeReconcilerDeps(
       client,
       announcer,
       requestAnnotations,
+      want,
       now,
       ...ledger,
       claim: (claim, signal) => ledger.claims.claim(claim, signal),

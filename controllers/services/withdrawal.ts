@@ -6,6 +6,7 @@ import { addressAnnotation, elasticIPAnnotation, withdrawingAnnotation } from '.
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { outdatedRequestAnnotations } from '../../ledger/want/own-address.ts'
 import { patch, patchSharedStatus, patchStatus, withoutAnnotations } from './patch-service.ts'
+import type { Want } from '../../ledger/want/want.ts'
 import { withdrawalTimeoutMs, isWithdrawing } from './removal-plan.ts'
 import type { ServiceEvent } from './service-condition.ts'
 import type { RequestAnnotations } from '../../settings/service-policy.ts'
@@ -14,13 +15,14 @@ export type WithdrawalDeps = {
   client: KubeClient
   announcer: Pick<Announcer, 'name' | 'withdrawal' | 'withdrawsOnlyOnDeletion'>
   requestAnnotations: RequestAnnotations
+  want: (service: Service) => Want
   now: () => Date
   event: (service: Service, event: ServiceEvent) => void
 }
 
 /** Has the announcing software withdraw the Service's address. */
 export function withdraw(deps: WithdrawalDeps, service: Service): Promise<undefined> {
-  deps.event(service, withdrawalEvent(service))
+  deps.event(service, withdrawalEvent(deps, service))
   return patch(deps.client, service, withdrawalPatch(deps, service))
 }
 
@@ -39,11 +41,11 @@ export function restoreService(
 
 /** Removes the address from the Service's status, where the other one may stay. */
 export function clearStatus(
-  { client, announcer, event }: WithdrawalDeps,
+  { client, announcer, event, want }: WithdrawalDeps,
   service: Service,
   { isOverdue, kept = [] }: { isOverdue: boolean; kept?: string[] },
 ): Promise<undefined> {
-  event(service, isOverdue ? overdueEvent(announcer.name) : withdrawalEvent(service))
+  event(service, isOverdue ? overdueEvent(announcer.name) : withdrawalEvent({ want }, service))
   if (kept.length > 0) return showOnly({ client }, service, ({ ip = '' }) => kept.includes(ip))
   return patchStatus(client, service, { loadBalancer: { ingress: null } })
 }
@@ -105,8 +107,10 @@ function withdrawalPatch({ announcer, requestAnnotations, now }: WithdrawalDeps,
   }
 }
 
-function withdrawalEvent({ metadata, spec }: Service): ServiceEvent {
-  const isRemoved = metadata.deletionTimestamp !== undefined || spec.type !== 'LoadBalancer'
+function withdrawalEvent({ want }: Pick<WithdrawalDeps, 'want'>, service: Service): ServiceEvent {
+  const { metadata, spec } = service
+  const wantsNone = ['nothing', 'foreign', 'managed'].includes(want(service).kind)
+  const isRemoved = metadata.deletionTimestamp !== undefined || wantsNone
   const elasticIP = metadata.annotations?.[elasticIPAnnotation]
   const remedy =
     elasticIP === undefined

@@ -291,6 +291,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
       client,
       announcer,
       requestAnnotations: policy.requestAnnotations,
+      want: wanted,
       now: ownNow,
       ...ledger,
       claim: (claim, signal) => own.claim(claim, signal),

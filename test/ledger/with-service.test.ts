@@ -150,6 +150,29 @@ test('a Service that is stored with an address that was just released gets and s
   assert.equal(shown(harness), ['203.0.113.2', '203.0.113.2'])
 })
 
+for (const isReviewed of [true, false])
+  test(`a Service that opts out ${isReviewed ? '' : 'unreviewed '}is not said to have lost its address`, async () => {
+    const events: string[] = []
+    const harness = makeHarness()
+    harness.setAdoptionMark()
+    const a = harness.alone('a', { events, policy: { managedAnnotation: 'example.com/managed' } })
+    const claimed = await a.claim()
+    const address = claimed.kind === 'held' ? claimed.address : 'none'
+    store(harness, address)
+    await a.reconcile(key)
+    assert.equal(shown(harness), [address, address])
+    const annotations = { 'example.com/managed': 'false', ...(isReviewed && { [addressAnnotation]: null }) }
+    const merge = { metadata: { annotations }, ...(isReviewed && { spec: { loadBalancerIP: null } }) }
+    await harness.api.client.patch(services, { namespace: 'default', name: 'web', patch: { merge } })
+    await a.reconcile(key)
+    assert.equal([shown(harness)[1], harness.reservationsOf()], [undefined, []])
+    assert.equal(
+      events.filter((event) => event.startsWith('Warning')),
+      [],
+    )
+    assert.ok(events.includes('Normal Deleting load balancer'))
+  })
+
 test('an address that is granted after its Service was deleted is released', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
