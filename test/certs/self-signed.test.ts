@@ -67,7 +67,7 @@ test('start resolves when there is a certificate, and abort ends it', async () =
   assert.is(late.current(), undefined)
 })
 
-test('without changes nothing is written and no listener is called', async () => {
+test('if nothing changes, nothing is written and no listener is called', async () => {
   const cluster = installed()
   const time = realTime()
   const one = replica(cluster.client, time)

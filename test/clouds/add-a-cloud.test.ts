@@ -105,7 +105,7 @@ async function reconcileUntil(process: Process, isDone: () => boolean): Promise<
   assert.ok(isDone())
 }
 
-test('a Service gets its address in the review, and the address goes back when it is deleted', async () => {
+test('a Service gets its address in the review, and the address is released when it is deleted', async () => {
   const { harness, process, mutate, validate } = await cluster()
   const decision = await mutate(makeService())
   assert.is(decision.verdict, 'patch')
@@ -127,7 +127,7 @@ test('a Service gets its address in the review, and the address goes back when i
   assert.equal([toyProject.reserved(), toyProject.released], [[], [reservation?.id]])
 })
 
-test('a review explains mistakes in the words of the provider', async () => {
+test('a review explains mistakes in the terms of the provider', async () => {
   const { validate } = await cluster()
   const mistaken = makeService({ annotations: { 'toy.example/shelv': 'top' } })
   const decision = await validate(mistaken)

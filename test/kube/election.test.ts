@@ -89,7 +89,7 @@ const noteSilence = (silences: (number | undefined)[]) => async (signal: AbortSi
   if (!signal.aborted) await once(signal, 'abort')
 }
 
-test('a leader knows how long nobody had led before it', async () => {
+test('a leader knows how long there was no leader before it', async () => {
   const shared = storedLease()
   const silences: (number | undefined)[] = []
   const clock = fakeClock()
@@ -296,7 +296,7 @@ test('a lease that others take makes no later one longer, however long the leade
   await one.stopped
 })
 
-test('an outage of the API server makes no lease longer', async () => {
+test('an outage of the API server does not make a lease longer', async () => {
   const shared = storedLease()
   const one = contend('one', shared, short)
   for (let n = 0; n < 3; n += 1) {
@@ -418,7 +418,7 @@ test('a contender that does not lead reads the Lease about twice a second, and w
   await passTogether([one, two], 1_000)
 })
 
-test('a contender that hesitates leaves a free lease to others, and takes it if nobody does', async () => {
+test('a contender that hesitates leaves a free lease to others, and takes it if none of them does', async () => {
   const shared = storedLease()
   const [first, last] = [contend('first', shared), contend('last', shared, { hesitationMs: () => 1_500 })]
   await passTogether([first, last], 2_000)
@@ -446,7 +446,7 @@ for (const [pause, hesitationMs, most] of [
     assert.ok(work.count > 1 && work.count <= most, `${work.count} leaderships in a minute`)
   })
 
-test('what is left of a lease is counted from the last renewal to its end, and is nothing once it is lost', async () => {
+test('the rest of a lease is counted from the last renewal to its end, and is 0 once it is lost', async () => {
   const one = contend('one', storedLease())
   const left = () => one.leaseLeftMs()
   await one.clock.pass(1_000)

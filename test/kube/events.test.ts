@@ -82,7 +82,7 @@ test('an Event about an object without a namespace is written to default', async
   assert.equal([created[0]?.metadata.namespace, created[0]?.involvedObject.namespace], ['default', undefined])
 })
 
-test('what repeats without end is written once in half an hour, on one Event', async () => {
+test('an endless repetition is written once in half an hour, on one Event', async () => {
   const { record, written, created, patched, pass } = recorder()
   for (let second = 0; second < 3_600; second += 5) {
     record(service, { ...failed, type: 'Normal', reason: 'Trying' })
@@ -103,7 +103,7 @@ test('what repeats without end is written once in half an hour, on one Event', a
   )
 })
 
-test('what comes back is news after another Normal Event, or when its reason said something else in between', async () => {
+test('a recurring message is news after another Normal Event, or after another message of its reason', async () => {
   const { record, written, created, patched } = recorder()
   for (const occurrence of [failed, ensured, failed, { ...failed, message: 'no rights' }, failed, failed]) {
     record(service, occurrence)
@@ -122,7 +122,7 @@ test('what comes back is news after another Normal Event, or when its reason sai
   )
 })
 
-test('an object gets a burst of 25 Events, then one each five minutes; others are not limited by that', async () => {
+test('an object gets a burst of 25 Events, then one every five minutes; other objects are not affected', async () => {
   const { record, written, created, patched, pass, log } = recorder()
   const writes = () => created.length + patched.length
   const change = async (n: number) => {

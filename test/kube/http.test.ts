@@ -75,7 +75,7 @@ for (const { name, status, call, tries } of patience) {
   })
 }
 
-test('a call to a busy server is not repeated for ever', () =>
+test('a call to a busy server is not repeated forever', () =>
   withServer(
     (_, response) =>
       sendStatus(response, 429, {
@@ -90,7 +90,7 @@ test('a call to a busy server is not repeated for ever', () =>
     },
   ))
 
-test('a Retry-After of 0 says nothing: a server that is busy would get the same call at once', () =>
+test('a Retry-After of 0 is ignored: a busy server would get the same call at once', () =>
   withServer(
     (_, response) => sendStatus(response, 429, { reason: 'TooManyRequests', headers: { 'retry-after': '0' } }),
     async (server) => {

@@ -185,7 +185,7 @@ test('a reflector lists and watches only the selected objects', () =>
     { namespace: 'eip', labelSelector: 'l=1', fieldSelector: 'f=2' },
   ))
 
-test('what an earlier start left is old until the list of a new one', () =>
+test('objects from an earlier start are stale until the list of a new one', () =>
   withReflector(
     [list('1', service('a')), open(), list('5', service('b')), open()],
     async ({ services, server, stop }) => {

@@ -3,7 +3,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { inTurn } from '../../lib/in-turn.ts'
 
-test('works of one key follow each other in order, also after one that fails, and others do not wait', async () => {
+test('the work of one key runs in order, even after a failure, and other keys do not wait', async () => {
   const turns = inTurn()
   const done: string[] = []
   const first = Promise.withResolvers<void>()

@@ -76,7 +76,7 @@ test('a read that began before the question does not answer it, however late it 
   assert.is(reads.length, 3)
 })
 
-test('what is forgotten is read again, also while a read is under way', async () => {
+test('a forgotten value is read again, even while a read is in progress', async () => {
   const { reads, shared, within } = makeRead()
   const first = within(0)
   shared.forget()

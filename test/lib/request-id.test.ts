@@ -3,7 +3,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { boundToRequest, currentRequestId, forRequest, shortRequestId } from '../../lib/request-id.ts'
 
-test('what a request starts runs for it, however long that takes', async () => {
+test('work that a request starts runs for it, however long that takes', async () => {
   const seen = forRequest('a', async () => {
     await sleep(1)
     return currentRequestId()

@@ -5,7 +5,7 @@ import { Secret } from '../../lib/secret.ts'
 
 const secret = new Secret('s3cret')
 
-test('a secret is given away by reveal alone', () => {
+test('only reveal returns a secret', () => {
   assert.is(secret.reveal(), 's3cret')
 })
 

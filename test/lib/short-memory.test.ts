@@ -7,7 +7,7 @@ function memory(keptMs: number) {
   return { clock, kept: shortMemory<string, number>({ keptMs, monotonicMs: () => clock.ms }) }
 }
 
-test('what was set is there until it is deleted, or was set too long ago', () => {
+test('an entry stays until it is deleted, or was set too long ago', () => {
   const { kept, clock } = memory(100)
   kept.set('a', 1)
   kept.set('b', 2)
@@ -21,7 +21,7 @@ test('what was set is there until it is deleted, or was set too long ago', () =>
   assert.equal([kept.get('a'), kept.get('c'), kept.size], [undefined, 3, 2])
 })
 
-test('what is set again is kept again', () => {
+test('an entry that is set again is kept longer', () => {
   const { kept, clock } = memory(100)
   kept.set('a', 1)
   kept.set('b', 1)
@@ -32,7 +32,7 @@ test('what is set again is kept again', () => {
   assert.equal([kept.get('a'), kept.get('b')], [2, undefined])
 })
 
-test('a hundred thousand keys take the place of the last ones', () => {
+test('a hundred thousand keys replace the previous ones', () => {
   const { kept, clock } = memory(100)
   for (clock.ms = 0; clock.ms < 100_000; clock.ms += 1) kept.set(`key ${clock.ms}`, clock.ms)
   assert.is(kept.size, 100)

@@ -2,7 +2,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { sights } from '../../lib/sights.ts'
 
-test('a state lasts since we saw it first, and another one again', () => {
+test('a state lasts from its first sight, and so does the next one', () => {
   let nowMs = 0
   const seen = sights(() => nowMs)
   assert.is(seen.forMs('a', 'first'), 0)

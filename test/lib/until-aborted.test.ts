@@ -16,7 +16,7 @@ test('work that ends in time gives its result or its error', async () => {
   assert.is(await errorOf(untilAborted(Promise.reject(new Error('bad')), signal)), 'Error: bad')
 })
 
-test('at the abort the caller goes, with the reason of the signal', async () => {
+test('at the abort the caller leaves, with the reason of the signal', async () => {
   const caller = new AbortController()
   const waiting = errorOf(untilAborted(never, caller.signal))
   caller.abort(new Error('over'))

@@ -103,7 +103,7 @@ async function replicas(names: string[]) {
   return { all, pass, leader: () => all.find((one) => one.isLeader())?.name }
 }
 
-test('a leader whom the provider does not answer gives the lease to a replica that has reached it', async () => {
+test('a leader that the provider does not answer hands the lease to a replica that has reached it', async () => {
   const { all, pass, leader } = await replicas(['a', 'b'])
   const [a, b] = all as [Replica, Replica]
   await pass(60_000)
@@ -115,7 +115,7 @@ test('a leader whom the provider does not answer gives the lease to a replica th
   assert.equal([leader(), a.terms, b.terms, a.reads], ['b', 1, 1, 0], 'and it stays there')
 })
 
-test('of three replicas the one that reaches the provider leads in the end', async () => {
+test('the only one of three replicas that reaches the provider finally leads', async () => {
   const { all, pass, leader } = await replicas(['a', 'b', 'c'])
   for (const one of all) one.cloudAnswers = one.name === 'c'
   await pass(120_000)
@@ -124,7 +124,7 @@ test('of three replicas the one that reaches the provider leads in the end', asy
   assert.is(leader(), 'c')
 })
 
-test('while the provider is silent for all, the leader leads on, and the others ask the provider seldom', async () => {
+test('while the provider answers no replica, the leader continues, and the others rarely ask the provider', async () => {
   const { all, pass, leader } = await replicas(['a', 'b'])
   for (const one of all) one.cloudAnswers = false
   await pass(300_000)
@@ -133,14 +133,14 @@ test('while the provider is silent for all, the leader leads on, and the others 
   assert.ok(reads > 10 && reads <= 30, `${reads} reads in five minutes`)
 })
 
-test('a replica alone leads on', async () => {
+test('a single replica continues to lead', async () => {
   const { all, pass, leader } = await replicas(['a'])
   for (const one of all) one.cloudAnswers = false
   await pass(120_000)
   assert.equal([leader(), all[0]?.terms], ['a', 1])
 })
 
-test('nobody gives the lease up twice in a row without an answer of the provider', async () => {
+test('no replica gives up the lease twice in a row without an answer from the provider', async () => {
   const { all, pass } = await replicas(['a', 'b'])
   const [a, b] = all as [Replica, Replica]
   // The cloud answers the question of the other replica, and nothing that a leader calls.

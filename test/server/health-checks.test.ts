@@ -53,7 +53,7 @@ for (const [what, checks, live, ready] of rows)
     assert.is(await saidAt('/readyz', checks), ready)
   })
 
-test('readiness tells of Services that wait while load balancing is off, and does not fail', async () => {
+test('readiness reports Services that wait while load balancing is off, and does not fail', async () => {
   const says = async (loadBalancing: boolean, services: Service[]): Promise<[number, string | undefined]> => {
     const policy = { ...makePolicy({}), loadBalancing }
     const { details } = serveChecks(

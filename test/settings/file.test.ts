@@ -51,7 +51,7 @@ test('the problem of a missing file names its path', () => {
   assert.equal([problem?.source, problem?.wrong], ['/nowhere/cloud-sa.json', 'does not exist'])
 })
 
-test('a pipe is reported, and nobody waits for its writer', () => {
+test('a pipe is reported without waiting for its writer', () => {
   const folder = mkdtempSync(join(tmpdir(), 'settings-'))
   const path = join(folder, 'pipe')
   execFileSync('mkfifo', [path])

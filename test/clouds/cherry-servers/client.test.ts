@@ -49,7 +49,7 @@ for (const deleteTargeted of ['refused', 'detaches'] as const)
     assert.is(await cloud.reservation(id, neverAborted), undefined)
   })
 
-test('the addresses of a server are never given back, anyone who asks', async () => {
+test('the addresses of a server are never released, whoever asks', async () => {
   await using cherry = await startCherry()
   const { ip_addresses } = cherry.control.devices.add({ hostname: 'node-1' }) as { ip_addresses: { id: string }[] }
   const cloud = cherry.cloudWith(key)
@@ -60,7 +60,7 @@ test('the addresses of a server are never given back, anyone who asks', async ()
   assert.equal(await cloud.reservations({}, neverAborted), [])
 })
 
-test('an address is reserved where people know the region by its old name', async () => {
+test('an address is reserved in a region that people know by its old name', async () => {
   await using cherry = await startCherry()
   const reserved = await cherry.cloudWith(key).reserve({ location: 'EU-Nord-1', marks }, neverAborted)
   assert.is(reserved.location, location)

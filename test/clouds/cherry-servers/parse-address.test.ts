@@ -65,7 +65,7 @@ for (const changes of [{ id: null }, { id: '' }, { type: 'primary-ip' }, { type:
   test(`what has ${JSON.stringify(changes)} is no floating IP`, () =>
     assert.is(parseAddress(cherryIp(changes)), undefined))
 
-test('what the server that an address goes to keeps secret is not kept', () => {
+test('the secrets of the server that has an address are not kept', () => {
   const address = parseAddress(cherryIp({ targeted_to: cherryServer(), routed_to: cherryServer() }))
   for (const secret of serverSecrets) assert.not.match(inspect(address, { depth: null }), secret)
 })

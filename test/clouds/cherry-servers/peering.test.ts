@@ -46,7 +46,7 @@ for (const reply of [{ status: 200 }, { json: [] }, { json: {} }, { json: { bgp:
     })
   })
 
-test('the machines with BGP are those whose servers say so', async () => {
+test('the machines with BGP are those whose servers have it enabled', async () => {
   const items = [
     cherryServer(),
     cherryServer({ id: 2, bgp: { enabled: false } }),
@@ -123,7 +123,7 @@ test('the peers of all machines are read in one call', async () => {
   })
 })
 
-test('what was read before BGP was enabled on a machine is not what its peers are', async () => {
+test('a read from before BGP was enabled on a machine does not give its peers', async () => {
   let enabled = false
   const routes: Routes = {
     [`GET ${servers}`]: () => list(cherryServer({ bgp: { enabled } })),

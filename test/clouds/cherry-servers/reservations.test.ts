@@ -136,7 +136,7 @@ test('a release looks first and then deletes', async () => {
   assert.equal(await release(routes), [`GET ${ip}`, `DELETE ${ip}`])
 })
 
-test('a release of what no longer exists is done', async () => {
+test('a release of a missing address is done', async () => {
   assert.equal(await release({ [`GET ${ip}`]: refusal(404, 'Not there') }), [`GET ${ip}`])
   const routes = { [`GET ${ip}`]: { json: cherryIp() }, [`DELETE ${ip}`]: refusal(404, 'Not there') }
   assert.equal(await release(routes), [`GET ${ip}`, `DELETE ${ip}`])
@@ -169,7 +169,7 @@ for (const none of [{ targeted_to: { id: 0 }, routed_to: null }, { targeted_to: 
     assert.equal(await release(routes), [`GET ${ip}`, `DELETE ${ip}`])
   })
 
-test('an address that somebody puts to use in between is a conflict, to be tried again', async () => {
+test('an address that comes into use in between is a conflict, to be tried again', async () => {
   const routes = { [`GET ${ip}`]: { json: cherryIp() }, [`DELETE ${ip}`]: refusal(400, 'Attached IP address') }
   assert.is((await cloudErrorOf(release(routes))).fault, 'conflict')
 })

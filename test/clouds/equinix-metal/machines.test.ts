@@ -139,7 +139,7 @@ for (const { name, device, list, fault, says } of doubts)
     assert.match(error.message, says)
   })
 
-test('what a machine keeps secret is in no machine and in no error', async () => {
+test('the secrets of a machine are in no result and in no error', async () => {
   const answers: Reply[] = [
     { json: metalDevice() },
     { json: metalDevice({ id: null }) },

@@ -9,7 +9,7 @@ const path = `/ips/${id}`
 const marks = { service: 'new==', waiting: undefined }
 const found = { json: { ...metalReservation(), tags: ['usage=u', 'team=edge', 'a bare word', 'waiting=yes'] } }
 
-test('tags are read before they are written, for people write tags as well', async () => {
+test('tags are read before they are written, because people write tags, too', async () => {
   await withRoutes({ [`GET ${path}`]: found, [`PATCH ${path}`]: found }, async (cloud, seen) => {
     await cloud.mark({ id, marks: {} }, marks, neverAborted)
     assert.equal(asked(seen), [`GET ${path}`, `PATCH ${path}`])
@@ -17,13 +17,13 @@ test('tags are read before they are written, for people write tags as well', asy
   })
 })
 
-test('a reservation that goes in between needs no marks', async () => {
+test('a reservation that is deleted in between needs no marks', async () => {
   await withRoutes({ [`GET ${path}`]: found, [`PATCH ${path}`]: errors(404, 'Not found') }, async (cloud) => {
     await cloud.mark({ id, marks: {} }, marks, neverAborted)
   })
 })
 
-test('what is an assignment by now is left alone', async () => {
+test('an id that is an assignment by now is left alone', async () => {
   const assignment = { json: { ...metalReservation(), type: 'IPAssignment', assigned_to: { href: '/devices/1' } } }
   await withRoutes({ [`GET ${path}`]: assignment }, async (cloud, seen) => {
     await cloud.mark({ id, marks: {} }, marks, neverAborted)

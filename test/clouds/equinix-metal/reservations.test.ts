@@ -139,14 +139,14 @@ test('a release looks first and then deletes', async () => {
   })
 })
 
-test('a release of what no longer exists is done', async () => {
+test('a release of a missing reservation is done', async () => {
   await withRoutes({ [`GET /ips/${id}`]: errors(404, 'Not found') }, async (cloud, seen) => {
     await cloud.release({ id, marks: {} }, neverAborted)
     assert.equal(asked(seen), [`GET /ips/${id}`])
   })
 })
 
-test('a release that somebody else was quicker at is done', async () => {
+test('a release that another process completed first is done', async () => {
   const routes = { [`GET /ips/${id}`]: { json: metalReservation() }, [`DELETE /ips/${id}`]: errors(404, 'Not found') }
   await withRoutes(routes, async (cloud, seen) => {
     await cloud.release({ id, marks: {} }, neverAborted)
@@ -169,7 +169,7 @@ const forbidden = {
   [`DELETE /ips/${id}`]: errors(403, 'Access denied'),
 }
 
-test('a release that is forbidden for what the list no longer has is done', async () => {
+test('a forbidden release of a reservation that the list no longer has is done', async () => {
   await withRoutes({ ...forbidden, [`GET ${ips}`]: { json: { ip_addresses: [] } } }, async (cloud, seen) => {
     await cloud.release({ id, marks: {} }, neverAborted)
     assert.equal(asked(seen).at(-1), `GET ${ips}`)
@@ -188,7 +188,7 @@ for (const { name, list } of stillThere)
     })
   })
 
-test('a release of what a machine still holds is a conflict, to be tried again', async () => {
+test('a release of an assigned reservation is a conflict, to be tried again', async () => {
   const routes = { [`GET /ips/${id}`]: { json: metalReservation() }, [`DELETE /ips/${id}`]: errors(422, 'is assigned') }
   await withRoutes(routes, async (cloud) => {
     assert.is((await cloudErrorOf(cloud.release({ id, marks: {} }, neverAborted))).fault, 'conflict')
@@ -239,7 +239,7 @@ for (const reply of [
     })
   })
 
-test('an answer without metros is an error, not a world without metros', async () => {
+test('an answer without metros is an error, not an empty list', async () => {
   await withRoutes({ 'GET /locations/metros': { json: {} }, [facilities]: { json: {} } }, async (cloud) => {
     assert.is((await cloudErrorOf(cloud.locations(neverAborted))).fault, 'unavailable')
   })

@@ -53,7 +53,7 @@ test('a reservation that moves onto the next page while we read is there once', 
   assert.equal(ids, ['a', 'b', 'c'])
 })
 
-test('what is no public reservation, or has no id, is passed over', async () => {
+test('an item that is no public reservation, or has no id, is skipped', async () => {
   const others = [{ type: 'private_ipv4' }, { type: 'public_ipv6' }, { type: 'vrf', tags: undefined }, { type: null }]
   const { ids } = await listFrom(() =>
     page([...others.map((changes, n) => item(`other-${n}`, changes)), item('a'), metalReservation({ id: null })]),

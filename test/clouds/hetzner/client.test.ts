@@ -54,7 +54,7 @@ test('attempts of one order get one address, another order with the same marks g
   assert.is.not(id, first.id)
 })
 
-test('where the name of an order is taken, all its attempts still get one address', async () => {
+test('if the name of an order is taken, all its attempts still get one address', async () => {
   await using cloud = await startCloud()
   const attempt = () => cloud.cloudWith(key).reserve({ location, marks, order: 'uid-1' }, neverAborted)
   const former = await attempt()
@@ -223,7 +223,7 @@ for (const done of [true, false])
     assert.is(cloud.control.reservations.all().length, 1)
   })
 
-test('an error within the provider says nothing of the machine, and a lock of the vendor does', async () => {
+test('an error inside the provider says nothing about the machine, but a lock of the vendor does', async () => {
   await using cloud = await startCloud()
   const client = cloud.cloudWith(key)
   const { id } = await client.reserve({ location, marks }, neverAborted)
@@ -266,7 +266,7 @@ test('where the API replaces no server, an address is taken from the one that we
   assert.equal(await holder(), [two])
 })
 
-test('a server that has the address already is not refused, although a read does not show it yet', async () => {
+test('a server that already has the address is not refused, even if a read does not show it yet', async () => {
   await using cloud = await startCloud()
   const client = cloud.cloudWith(key)
   const { id } = await client.reserve({ location, marks }, neverAborted)

@@ -52,7 +52,7 @@ test('a call carries path, query, body and headers', async () => {
   assert.is(seen.headers['user-agent'], 'eip-admission/test')
 })
 
-test('a call that waited for its turn carries the token of now', async () => {
+test('a call that waited for its turn carries the current token', async () => {
   let current = 'previous'
   await using server = await startScript(() => ((current = 'rotated'), { status: 204 }))
   const headers = () => ({ authorization: `Bearer ${current}` })
@@ -135,7 +135,7 @@ for (const { reply, fault, outcome, says } of refusals) {
   })
 }
 
-test('a write is not kept waiting for longer than a second: who asked for it gets an error', async () => {
+test('a write does not wait longer than a second: its caller gets an error', async () => {
   const reply = { ...json(429), headers: { 'retry-after': '1' } }
   const { error, requests } = await outcomeOf(reply, write, { writeTimeoutMs: 60_000 })
   assert.equal([error.fault, error.retryAfterMs, requests], ['rate-limit', 1000, 1])
@@ -196,7 +196,7 @@ for (const reply of [json(401), json(403), json(404), json(422)])
     assert.is((await outcomeOf(reply, read)).requests, 1)
   })
 
-test('a refusal that the caller takes for an answer is one', async () => {
+test('a refusal that the caller accepts is an answer', async () => {
   await using server = await startScript(() => json(404))
   assert.is((await callerOf(server.url).call({ ...read, accept: [404] }, neverAborted)).status, 404)
 })
@@ -279,7 +279,7 @@ test('a port where nobody listens did nothing', async () => {
   assert.match(error.message, `Example cannot be reached for POST /things: connect ECONNREFUSED 127.0.0.1:${port}`)
 })
 
-test('a host that has no name did nothing', async () => {
+test('an unknown host did nothing', async () => {
   const error = await cloudErrorOf(callerOf('https://nowhere.invalid').call(write, neverAborted))
   assert.equal([error.fault, error.outcome], ['unavailable', 'nothing'])
 })
@@ -309,7 +309,7 @@ test('a caller who gives up between two tries of a read is let go at once', asyn
   assert.match((await cloudErrorOf(call)).message, 'canceled')
 })
 
-test('what to do is said behind what went wrong', async () => {
+test('the remedy follows the problem', async () => {
   const hints = { auth: 'look at the key' }
   const { error } = await outcomeOf(json(401), { ...write, hints: { invalid: 'look at the size' } }, { hints })
   assert.is(error.message, 'Example answered 401 to POST /things: no more things; look at the key')
@@ -374,7 +374,7 @@ test('a token that no header can carry is named as the fault, not repeated', asy
   assert.not.match(everythingIn(error), 'hush')
 })
 
-test('long words of a vendor are cut, line breaks folded', async () => {
+test('long texts of a vendor are truncated, and line breaks folded', async () => {
   const { error } = await outcomeOf({ status: 422, json: { message: `a\r\n\u0007b ${'x'.repeat(1000)}` } }, write)
   assert.match(error.message, 'to POST /things: a b xxx')
   assert.ok(error.message.length < 400)

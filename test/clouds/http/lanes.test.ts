@@ -92,13 +92,13 @@ for (const lane of ['read', 'write', 'reserve'] as const)
     assert.equal(begun, ['busy', 'next'])
   })
 
-test('a caller that has given up before it asks is sent away', async () => {
+test('a caller that has already given up is rejected', async () => {
   const { add, begun } = gates(makeScheduler({ inFlight: 1 }))
   assert.match(String(await failureOf(add('write', 'late', AbortSignal.abort('over')))), 'left: over')
   assert.equal(begun, [])
 })
 
-test('work that has begun hears nothing of the queue when its caller gives up', async () => {
+test('the queue does not end work that has begun when its caller gives up', async () => {
   const { add, end } = gates(makeScheduler({ inFlight: 1 }))
   const caller = new AbortController()
   const work = add('read', 'work', caller.signal)
@@ -145,7 +145,7 @@ test('a call that is made once more counts as one', async () => {
   assert.ok(third - fromMs >= 90, `third after ${third - fromMs} ms`)
 })
 
-test('anyone who waits for the provider to be called again can be called off', async () => {
+test('a call that waits to be repeated can be canceled', async () => {
   const schedule = makeScheduler({ inFlight: 10, rate: { calls: 1, perMs: 60_000 } })
   const caller = new AbortController()
   const wait = { signal: caller.signal, abortError: (reason: unknown) => new Error(`left: ${String(reason)}`) }

@@ -68,7 +68,7 @@ test('a mark that does not fit into a tag is refused, and nothing is bought', as
   assert.is(cloud.control.calls.count(), 0)
 })
 
-test('an id that comes back is a new reservation, with its own marks and its own time', async () => {
+test('a reused id is a new reservation, with its own marks and its own time', async () => {
   const time = { ms: Date.parse('2024-08-28T11:36:00Z') }
   await using cloud = await open({ now: () => time.ms })
   const former = await cloud.reserve()
@@ -81,7 +81,7 @@ test('an id that comes back is a new reservation, with its own marks and its own
   assert.equal(later.marks, { ...marks, service: 'another' })
 })
 
-test('a mark that is on its way reaches no later reservation with the same id', async () => {
+test('a mark in flight does not reach a later reservation with the same id', async () => {
   await using cloud = await open()
   const first = await cloud.reserve()
   cloud.control.latency.set({ on: routes.mark, ms: 300 })
@@ -103,7 +103,7 @@ test('a mark for a reservation as it was read does not reach a later one with th
   assert.is((await cloud.client.reservation(next.id, neverAborted))?.marks['sign'], 'one')
 })
 
-test('an id that came back without our tags is not deleted, also where a server has it', async () => {
+test('a reused id without our tags is not deleted, even if a server has it', async () => {
   await using cloud = await open()
   const ours = await cloud.reserve()
   await cloud.client.release(ours, neverAborted)

@@ -10,7 +10,7 @@ const lost = (isDone: boolean) => (done: () => void) => {
   throw new CloudError('no answer', { fault: 'unavailable', outcome: 'unknown' })
 }
 
-test('a new address is assigned to a node, its Service learns it, and at rest nobody calls the provider', async () => {
+test('a new address is assigned to a node, its Service learns it, and afterwards no call is made', async () => {
   const { run, at, isAssigned, arrivals, reads, writes } = world()
   assert.is(isAssigned('203.0.113.1'), false)
   await run()
@@ -116,7 +116,7 @@ test('a leader that begins does not move what another cluster has', async () => 
   assert.equal([of.at(), of.writes, of.reads], ['X', [], ['id-203.0.113.1']])
 })
 
-test('while no node is well the address stays, and the Service says why once', async () => {
+test('while no node is healthy the address stays, and the Service learns why once', async () => {
   const { run, at, failed, problems, writes } = world()
   await run()
   for (const name of ['a', 'b', 'c']) failed.add(name)
@@ -154,7 +154,7 @@ test('an address moves although each call to the provider takes longer than a lo
   }
 })
 
-test('nothing moves on a read that fails', async () => {
+test('a failed read moves nothing', async () => {
   const { run, at, failed, fall, writes, clock } = world()
   await run()
   failed.add('a')
@@ -218,7 +218,7 @@ test('a machine that refuses one address is passed over for the others too', asy
   assert.is(writes.length, 4, 'one call for A, and one for each address')
 })
 
-test('an address that every machine refuses keeps no other address from a machine', async () => {
+test('an address that every machine refuses does not keep other addresses from their machines', async () => {
   const [broken, well] = ['203.0.113.1', '203.0.113.2']
   const { run, at, fail, leaving, writes } = world([broken, well])
   await run(well)
@@ -252,7 +252,7 @@ test('after a refusal because of another assignment the provider is looked at be
   assert.equal([at(), reads.length, writes.length], ['C', 1, 2])
 })
 
-test('a move that many calls came before is repeated without a look', async () => {
+test('a move that waited behind many calls is repeated without a look', async () => {
   const { run, at, fail, reads, clock } = world()
   fail(() => {
     throw new CloudError('too many requests', { fault: 'rate-limit', outcome: 'nothing' })
@@ -300,7 +300,7 @@ test('an address that a person moves to a node stays there', async () => {
   assert.is(at(), 'C')
 })
 
-test('an address on a strange machine comes back ten seconds after it is seen there, however often', async () => {
+test('an address on a strange machine returns ten seconds after it is seen there, however often', async () => {
   const { run, at, set, readAll, clock } = world()
   await run()
   for (let times = 0; times < 6; times += 1) {
@@ -332,7 +332,7 @@ test('an address is taken from its machine only when the ledger is about to free
   assert.is(free('203.0.113.1'), undefined)
 })
 
-test('a Service that changes its type without end has its address taken from the machine once a minute', async () => {
+test('a Service that keeps changing its type has its address taken from the machine once a minute', async () => {
   const { run, shown, releasing, free, clock, writes, reads } = world()
   /** Seconds until the address of a Service that wants none is free; the Service wants it again then. */
   const flip = async () => {
@@ -421,7 +421,7 @@ test('a Service that comes back before the release keeps the machine', async () 
   assert.is(at(), 'A')
 })
 
-test('an address that no record has leads nowhere, and its Service says what to do', async () => {
+test('an address without a record routes nowhere, and its Service says what to do', async () => {
   const { run, cloud, problems, writes } = world()
   cloud.clear()
   assert.equal(await run(), {})
@@ -486,7 +486,7 @@ test('a new Service inherits neither the moves nor the refusals of the one that 
   assert.is(writes.length, 2)
 })
 
-test('a process that leads again remembers neither the machines nor the refusals of its previous term', async () => {
+test('a new term of a process remembers neither the machines nor the refusals of its previous one', async () => {
   const { run, at, fail, begin, set, isAssigned, writes } = world()
   fail(() => {
     throw new CloudError('no public interface', { fault: 'invalid', outcome: 'nothing' })
@@ -502,7 +502,7 @@ test('a process that leads again remembers neither the machines nor the refusals
   assert.is(writes.length, 3)
 })
 
-test('a Service whose pods come and go all the time moves at a pace, and learns that', async () => {
+test('the address of a Service whose pods come and go moves at a limited pace, and the Service learns that', async () => {
   const { run, clock, leaving, writes, problems, at } = world()
   await run()
   for (let seconds = 0; seconds < 600; seconds += 1) {

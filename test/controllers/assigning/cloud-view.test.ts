@@ -53,7 +53,7 @@ test('soon after a move an answer without any machine proves nothing, and it is 
   assert.equal([view.machines(), view.isKnown('r1')], [[], true])
 })
 
-test('soon after a move another machine is believed: a person has moved it', async () => {
+test('soon after a move an answer with another machine counts: a person has moved it', async () => {
   const { view, answer } = scene()
   answer('A')
   await view.change(async () => ({ machines: ['B'] }))
@@ -72,7 +72,7 @@ test('after a change without a clear result nothing is known, and what was not c
   assert.equal([view.isKnown('r1'), view.isChanging()], [false, false])
 })
 
-test('what a list lacks is looked for by its id, unless it was seen since', () => {
+test('an address that a list lacks is read by its id, unless it was seen since', () => {
   const { clock, view, asked, answer } = scene()
   const old = asked()
   clock.freeze(1)
@@ -84,7 +84,7 @@ test('what a list lacks is looked for by its id, unless it was seen since', () =
   assert.equal([view.isKnown('r1'), view.isOf('r1')], [false, false])
 })
 
-test('what is another cluster’s is at no machine of ours', () => {
+test('an address of another cluster is at no machine of ours', () => {
   const { view, asked } = scene()
   view.answered({ ...at('X'), foreign: 'it is theirs' }, asked())
   assert.equal([view.assigned(), view.machines(), view.foreign()], [undefined, [], 'it is theirs'])

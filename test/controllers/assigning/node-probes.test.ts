@@ -32,13 +32,13 @@ test('an answer that came while this process stood still is an answer', async ()
   server.close()
 })
 
-test('an address to which there is no way is a failure with its reason', async () => {
+test('an unreachable address is a failure with its reason', async () => {
   const result = await connectionProbe({ address: '255.255.255.255', port: 1 })
   assert.is(result.isWell, false)
   assert.ok(!result.isWell && result.reason !== '')
 })
 
-test('nodes are probed at their internal address, and a change is told once', async () => {
+test('nodes are probed at their internal address, and a change is reported once', async () => {
   const clock = fakeClock()
   const nodes = [node('a', { ExternalIP: '198.51.100.1', InternalIP: '10.0.0.2' }), node('b', { Hostname: 'b' })]
   const probed = new Set<string>()
@@ -71,7 +71,7 @@ test('nodes are probed at their internal address, and a change is told once', as
   assert.equal(probes.history('a').successes, 0, 'a process that stops knows nothing')
 })
 
-test('a probe that begins late makes no dead node of two short silences', async () => {
+test('a probe that begins late does not turn two short silences into a dead node', async () => {
   const clock = fakeClock()
   let isSilent = false
   let changes = 0
@@ -96,7 +96,7 @@ test('a probe that begins late makes no dead node of two short silences', async 
   ending.abort()
 })
 
-test('the good answers of another node are told while one has failed: they show that our own network works', async () => {
+test('good answers of another node are reported while one has failed: they show that our own network works', async () => {
   const clock = fakeClock()
   const nodes = [node('a', { InternalIP: '10.0.0.2' }), node('b', { InternalIP: '10.0.0.3' })]
   const silent = new Set(['10.0.0.2', '10.0.0.3'])
@@ -118,7 +118,7 @@ test('the good answers of another node are told while one has failed: they show 
   assert.is(changes, 4, 'it has answered often enough')
 })
 
-test('the failure of a node that is deleted and comes again is told again', async () => {
+test('the failure of a node that was deleted and registered again is reported again', async () => {
   const clock = fakeClock()
   const known = [node('a', { InternalIP: '10.0.0.2' })]
   let nodes = known

@@ -124,7 +124,7 @@ const failedOnes = (probes: Record<string, ProbeHistory>) =>
     .map(({ name }) => name)
     .toSorted()
 
-test('probes count where nodes have answered before, and while at most half of them fail', () => {
+test('probes count for nodes that have answered before, while at most half of them fail', () => {
   assert.equal(failedOnes({ a: silent, b: answered, c: answered }), ['a'])
   assert.equal(failedOnes({ a: silent, b: answered }), ['a'])
   assert.equal(failedOnes({ a: silent, b: silent, c: answered }), [], 'our own network is the suspect')
@@ -157,12 +157,12 @@ test('two Node objects of one machine are one candidate', () => {
   )
 })
 
-test('equal nodes have an order of their own for each address, so that addresses are spread', () => {
+test('each address orders equal nodes differently, so that addresses are spread', () => {
   const first = Array.from({ length: 30 }, (_, n) => rows([a, b, c], { address: `203.0.113.${n}` })[0]?.name ?? '')
   assert.equal([...new Set(first)].toSorted(), ['a', 'b', 'c'])
 })
 
-test('a Service is served by its own endpoints where they are ready, else where they end', () => {
+test('a Service is served where its own endpoints are ready, else where they terminate', () => {
   const web = makeService({ name: 'web' })
   const slice = (...endpoints: [nodeName: string, conditions?: EndpointConditions][]): EndpointSlice => ({
     apiVersion: 'discovery.k8s.io/v1',

@@ -60,14 +60,14 @@ test('nothing is bought before the name of a location is known, and then under i
   assert.equal([await look(), addedIn()], [{}, ['da']])
 })
 
-test('a cloud that lists no location of a kind accepts its codes', async () => {
+test('a provider that lists no location of a kind accepts its codes', async () => {
   const { cloud, addedIn, look } = makePool('da')
   cloud.locations = []
   await look()
   assert.equal(addedIn(), ['da'])
 })
 
-test('a pool of none releases what it has, whatever the names of the locations are', async () => {
+test('a pool of size 0 releases its addresses, whatever the names of the locations are', async () => {
   const { stored, released, look } = makePool('da', 0)
   stored.push(makeWarm('da'))
   await look()

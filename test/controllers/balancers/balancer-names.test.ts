@@ -5,7 +5,7 @@ import { balancerNames, originName } from '../../../controllers/balancers/balanc
 const namesOf = (key: string, cluster = 'cluster-1') => balancerNames({ key, cluster, former: 'previous-name' })
 const longest = `${'n'.repeat(63)}/${'s'.repeat(63)}`
 
-test('a name shows its Service, and has at most 64 characters with everything behind it', () => {
+test('a name shows its Service, and has at most 64 characters with its longest suffix', () => {
   assert.match(namesOf('default/web').balancer, /^default\.web-[0-9a-f]{24}$/)
   assert.ok(namesOf(longest).pool(65_535).length <= 64)
   assert.is(originName('x'.repeat(200)).length, 64)

@@ -54,7 +54,7 @@ test('an address that may move is skipped, and the next one is taken', () => {
   ])
 })
 
-test('while no node is ready, all that may be used are', () => {
+test('while no node is ready, all usable nodes are origins', () => {
   const [one, two] = [makeNode('worker-1', { ready: 'Unknown' }), makeNode('worker-2', { ready: 'False' })]
   assert.equal(namesOf(one, two, makeNode('worker-3', { labels: { [exclude]: 'true' } })), ['worker-1', 'worker-2'])
 })
@@ -79,7 +79,7 @@ test('a region that is no other metro excludes no node', () => {
   assert.equal(namesOf(makeNode('worker-1', { labels: { [region]: 'da' } })), ['worker-1'])
 })
 
-test('what decides about an origin changes its facts, and nothing else does', () => {
+test('only a change that matters to an origin changes its facts', () => {
   const base = originFacts(makeNode('worker-1'))
   assert.is(originFacts(makeNode('worker-1', { labels: { team: 'a' }, taints: ['other'] })), base)
   for (const { facts } of left) assert.is.not(originFacts(makeNode('worker-1', facts)), base)

@@ -133,7 +133,7 @@ for (const { name, seen, changes } of cases) {
   test(name, () => assert.equal(portChanges({ ...base, ...seen }), { ...none, ...changes }))
 }
 
-test('origins alone: no port comes or goes', () => {
+test('origins only: no port is added or removed', () => {
   const seen = { ...base, ports: [{ port: 443, nodePort: 30_443 }, ...base.ports], nodes: [worker, other] }
   const updatePools = [{ id: 'pool-80', add: [added(other)], remove: [] }]
   assert.equal(originChanges(seen), { ...none, updatePools })

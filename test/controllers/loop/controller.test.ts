@@ -100,7 +100,7 @@ test('a start prepares, waits for what it needs, then reconciles every key', asy
   )
 })
 
-test('each term begins with what exists, and without the back-off and the disputes of the one before', async () => {
+test('each term begins with the existing keys, and without the back-off and the disputes of the previous one', async () => {
   const terms: string[][] = []
   const reconciler = {
     name: 'test',
@@ -211,7 +211,7 @@ test('the same failure of a key is logged once a minute, and again after a succe
   assert.equal([at(0), at(30_000), at(59_999), at(60_000), at(61_000)], [1, undefined, undefined, 3, undefined])
 })
 
-test('keys that fail alike are one line a minute with their count, also where the message names each', async () => {
+test('keys that fail alike are one line a minute with their count, even if the message names each', async () => {
   const clock = fakeClock()
   const keys = Array.from({ length: 50 }, (_, n) => `default/web-${n}`)
   const id = (key: string) => `3b241101-e2bb-4255-8caf-${key.length.toString(16).padStart(12, 'a')}`
@@ -308,7 +308,7 @@ test('a disputed key is looked at when its hold ends, if its reconcile says so, 
   await running
 })
 
-test('of several errors every reason is reported and logged', async () => {
+test('every reason of several errors is reported and logged', async () => {
   const several = [new Error('one'), new AggregateError([new Error('two'), new Error('three')]), new Error('one')]
   const { run, reported, warnings } = makeController((_key, count) => {
     if (count === 1) throw new AggregateError(several, '2 of 9 failed')

@@ -18,7 +18,7 @@ test('a run may be due sooner than after its interval', async () => {
   assert.equal(await reconciler.reconcile(periodicKey, signal), { againInMs: 0 })
 })
 
-test('what fails is thrown, for the loop to try again', async () => {
+test('a failure is thrown, so that the loop retries', async () => {
   const run = async () => {
     throw new Error('no answer')
   }

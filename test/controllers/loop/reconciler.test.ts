@@ -33,12 +33,12 @@ test('steps follow each other, each after a new look, until the plan has none', 
   assert.equal([await run(10), state.count], [{ againInMs: 7, steps: ['raise', 'raise', 'raise'] }, 3])
 })
 
-test('what is settled may need a last check', async () => {
+test('a settled key may need a last check', async () => {
   const { run } = makeCounter(0)
   assert.equal(await run(10, async () => ({ againInMs: 60_000 })), { againInMs: 60_000 })
 })
 
-test('a step may have a name that tells it from others of its kind', async () => {
+test('a step may have a name that distinguishes it from others of its kind', async () => {
   const { state, run } = makeCounter(2)
   const outcome = await run(10, undefined, () => `raise from ${state.count - 1}`)
   assert.equal(outcome.steps, ['raise from 0', 'raise from 1'])

@@ -41,7 +41,7 @@ function makeBusy() {
   return { busy, seen, began: began?.promise, write: () => write?.resolve(), again: again?.promise }
 }
 
-test('all have ended when a run ends, also where one still waited for a cache', async () => {
+test('all parts have ended when a run ends, even if one still waited for a cache', async () => {
   const { busy, seen, began, write, again } = makeBusy()
   const first = new AbortController()
   const ended = runAll([waiting(), busy], first.signal).then(

@@ -60,7 +60,7 @@ test('a machine that the provider refuses for good is passed over at once, and t
   assert.is(moving.refused().get('A')?.isCertain, true)
 })
 
-test('a failure at another machine in between ends no row, and a move that came about does', async () => {
+test('a failure at another machine in between does not end a series, but a successful move does', async () => {
   const moving = moverOf('conflict', 'conflict', 'conflict', 'done', 'conflict', 'conflict')
   const { attempt, names } = moving
   await attempt('A')
@@ -77,7 +77,7 @@ test('a failure at another machine in between ends no row, and a move that came 
   assert.equal(names(), [])
 })
 
-test('moves that we may not write say nothing of the machine', async () => {
+test('moves that we may not complete say nothing about the machine', async () => {
   const { attempt, names } = moverOf()
   for (let n = 0; n < 3; n += 1) await attempt('A', () => 0)
   assert.equal(names(), [])

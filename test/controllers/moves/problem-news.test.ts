@@ -19,7 +19,7 @@ for (const [before, problem, isNew] of rows)
     assert.equal([news.isNew(problem), news.current()], [isNew, problem])
   })
 
-test('what no longer exists in between is news again', () => {
+test('a problem that recurs is news again', () => {
   const news = problemNews()
   assert.equal(['lost', undefined, 'lost'].map(news.isNew), [true, false, true])
 })

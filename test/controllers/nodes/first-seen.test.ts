@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { firstSeen } from '../../../controllers/nodes/declaration.ts'
 import { makeNode } from './builders.ts'
 
-test('a node is known since it came, and another one of its name since that came', () => {
+test('a node is known since it registered, and another one of its name since that one did', () => {
   const time = { ms: 1 }
   const seen = firstSeen(() => time.ms)
   const [one, other] = [makeNode({ uid: '1' }), makeNode({ uid: '2' })]

@@ -40,7 +40,7 @@ const missing = (facts: Partial<MissingMachine> = {}) =>
     ...facts,
   })
 
-test('a node is kept where the answer of the provider proves nothing', () => {
+test('a node is kept if the answer of the provider proves nothing', () => {
   assert.match(missing({ machines: [] }) ?? '', 'lists no machine at all')
   assert.match(missing({ machines: [makeMachine({ id: 'm-9' })] }) ?? '', 'none of the machines whose nodes are ready')
   const replaced = [makeMachine({ id: 'm-2', name: 'b' }), makeMachine({ id: 'm-3', name: 'a' })]

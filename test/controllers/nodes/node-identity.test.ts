@@ -61,14 +61,14 @@ function makeCluster(...machines: Machine[]) {
 
 const problemOf = async (look: Promise<unknown>) => String(await look.catch((error: unknown) => error))
 
-test('a kubelet that has the address of a Service as its own is warned', async () => {
+test('a kubelet that uses the address of a Service as its own is warned', async () => {
   const { register, look, said } = makeCluster(makeMachine())
   register({ addresses: [{ type: 'InternalIP', address: '203.0.113.40' }] })
   await look().catch(() => undefined)
   assert.ok(said.includes('worker-1 ServiceAddressOnNode'), said.join())
 })
 
-test('a machine whose type no label can hold is told, until a person sets the label', async () => {
+test('a machine whose type is no valid label is reported until a person sets the label', async () => {
   const { register, look, said } = makeCluster(makeMachine({ type: 'Advance 1 (Gen 3)' }))
   register({ taints: [waiting] })
   await look()
@@ -100,7 +100,7 @@ test('fifty new nodes cost one list', async () => {
   assert.ok(names.every((name, n) => find(name)?.spec.providerID === `equinixmetal://m-${n}`))
 })
 
-test('who is not in an older list is looked for in a new one', async () => {
+test('a machine that an older list lacks is looked up in a new one', async () => {
   const { register, look, cloud, list, time, find } = makeCluster()
   await list.within(0, signal)
   cloud.all = [makeMachine()]
@@ -186,7 +186,7 @@ test('a settled node costs no call, and before the first list it waits for that'
   assert.equal([cloud.asked, written], [['list'], ['status', 'node']])
 })
 
-test('a machine that the list does not hold is asked for by its id', async () => {
+test('a machine that the list lacks is read by its id', async () => {
   const { register, look, cloud, find } = makeCluster(makeMachine())
   cloud.listed = []
   register({ providerID: 'm-1', taints: [waiting] })
@@ -201,7 +201,7 @@ test('a machine that was replaced under its name: the Event says what to do', as
   assert.match(await problemOf(look()), /m-1 does not exist any more, but m-2 has the name worker-1 too/)
 })
 
-test('a machine that no longer exists: said of a node that is ready, left to others where it is not', async () => {
+test('a missing machine is reported for a ready node, and left to others for any other', async () => {
   const { register, look, list } = makeCluster(makeMachine({ id: 'm-2', name: 'other' }))
   await list.within(0, signal)
   register({ providerID: 'equinixmetal://m-1' })
@@ -210,7 +210,7 @@ test('a machine that no longer exists: said of a node that is ready, left to oth
   assert.equal(await look(), {})
 })
 
-test('a providerID that cannot be one is said', async () => {
+test('an invalid providerID is reported', async () => {
   const { register, look } = makeCluster(makeMachine())
   register({ providerID: 'equinixmetal://worker-1', taints: [waiting] })
   assert.match(await problemOf(look()), /its providerID equinixmetal:\/\/worker-1 is not that of a machine/)

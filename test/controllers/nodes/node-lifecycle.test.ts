@@ -6,7 +6,7 @@ import { nodes } from '../../../kube/resource.ts'
 import { makeMachine } from './builders.ts'
 import { graceMs, makeCluster, monitorMs, shutdown } from './lifecycle-cluster.ts'
 
-test('a node that is ready costs no call, whatever became of its machine', async () => {
+test('a ready node costs no call, whatever happened to its machine', async () => {
   const { look, cloud, isGone, node } = makeCluster(3)
   isGone(1)
   assert.equal(await look(1), {})
@@ -14,7 +14,7 @@ test('a node that is ready costs no call, whatever became of its machine', async
   assert.ok(node(1))
 })
 
-test('a node goes when its machine no longer exists at two looks, some time apart', async () => {
+test('a node is deleted when its machine is missing at two looks, some time apart', async () => {
   const { look, isGone, is, node, said, time } = makeCluster(4)
   isGone(1)
   is(1, { ready: 'Unknown' })
@@ -42,7 +42,7 @@ test('a node that the API server does not delete stays, and an Event says why', 
   assert.is(said.at(-1), 'worker-1 DeletingNodeFailed Deleting node worker-1: remove Node worker-1: no (403)')
 })
 
-test('a machine that is seen in between starts the time again', async () => {
+test('a machine that is seen in between restarts the time', async () => {
   const { look, cloud, is, isGone, node, time } = makeCluster(4)
   const [machine] = cloud.all
   isGone(1)
@@ -125,7 +125,7 @@ test('a machine that was replaced under its name is for a person to sort out', a
   )
 })
 
-test('many at once count as a mistake until an operator deletes some of the nodes', async () => {
+test('many at once count as a mistake until an operator deletes some nodes', async () => {
   const { look, is, isGone, node, said, time, client } = makeCluster(20)
   const lost = [1, 2, 3, 4, 5, 6]
   for (const n of lost) {
@@ -152,7 +152,7 @@ test('many at once count as a mistake until an operator deletes some of the node
   assert.is(node(7), undefined)
 })
 
-test('half of our nodes may go at once, however many nodes of other clouds there are', async () => {
+test('half of our nodes may be deleted at once, however many nodes of other providers there are', async () => {
   const { look, is, isGone, node, said, time } = makeCluster(12)
   for (const n of [5, 6, 7, 8, 9, 10, 11, 12]) is(n, { providerID: `aws:///eu-west-1a/i-${n}` })
   const lost = [1, 2, 3]
@@ -210,7 +210,7 @@ test('off and on are written on the node, beside what others wrote', async () =>
   assert.equal(taints(1), [mine])
 })
 
-test('a node that is ready is on, and to see that costs no call', async () => {
+test('a ready node is on, which costs no call to see', async () => {
   const { look, cloud, is, taints } = makeCluster(2)
   is(1, { taints: [shutdown] })
   await look(1)
@@ -225,7 +225,7 @@ for (const providerID of ['aws:///eu-west-1a/i-01', 'i-01', ''])
     assert.equal([await look(1), node(1), cloud.asked], [{}, before, []])
   })
 
-test('events of a node that is away cost nothing between two looks, and looks get rarer', async () => {
+test('events of a node that is not ready cost nothing between two looks, and looks get rarer', async () => {
   const { look, cloud, is, time } = makeCluster(2)
   is(1, { ready: 'Unknown' })
   assert.equal(await look(1), { againInMs: monitorMs })
@@ -238,7 +238,7 @@ test('events of a node that is away cost nothing between two looks, and looks ge
   assert.equal(cloud.asked, ['m-1', 'm-1', 'm-1'])
 })
 
-test('many that are away share one list', async () => {
+test('many nodes that are not ready share one list', async () => {
   const { look, cloud, is, time } = makeCluster(50)
   const all = Array.from({ length: 50 }, (_, n) => n + 1)
   for (const n of all) is(n, { ready: 'Unknown' })
@@ -249,7 +249,7 @@ test('many that are away share one list', async () => {
   assert.equal(cloud.asked, ['list'])
 })
 
-test('where a list does not say which machines are off, each is asked for', async () => {
+test('if a list does not say which machines are off, each is read by its id', async () => {
   const { look, cloud, is, taints } = makeCluster(12)
   const all = Array.from({ length: 12 }, (_, n) => n + 1)
   cloud.listed = cloud.all.map((machine) => ({ ...machine, state: 'unknown' }))

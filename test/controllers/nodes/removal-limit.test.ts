@@ -67,7 +67,7 @@ test('deleted nodes count for ten minutes', () => {
   assert.ok(limit.canRemove(18))
 })
 
-test('once exceeded, the limit stays until every missing node no longer exists or well', () => {
+test('once exceeded, the limit stays until every missing node is deleted or healthy', () => {
   const { limit, time } = makeLimit(1)
   addMissing(limit, 'a', 'b')
   assert.not(limit.canRemove(20))
@@ -81,7 +81,7 @@ test('once exceeded, the limit stays until every missing node no longer exists o
   assert.ok(limit.canRemove(20))
 })
 
-test('when all times start again a refusal stays, although other nodes are well', () => {
+test('when all times restart a refusal stays, even if other nodes are healthy', () => {
   const { limit, time } = makeLimit(1)
   addMissing(limit, 'a', 'b')
   assert.not(limit.canRemove(10))
@@ -96,7 +96,7 @@ test('when all times start again a refusal stays, although other nodes are well'
   assert.not(limit.canRemove(10))
 })
 
-test('when all times start again deleted nodes still count', () => {
+test('when all times restart deleted nodes still count', () => {
   const { limit, time } = makeLimit(1)
   addMissing(limit, 'a')
   limit.recordRemoval('a')

@@ -69,7 +69,7 @@ function makeLifecycle(count = 3) {
   }
 }
 
-test('anyone who leads again counts the time of a missing machine again', async () => {
+test('a new term restarts the time of a missing machine', async () => {
   const { time, find, lead, check, lose } = makeLifecycle()
   lose(1)
   await lead()
@@ -83,7 +83,7 @@ test('anyone who leads again counts the time of a missing machine again', async 
   assert.not(find('worker-1'))
 })
 
-test('anyone who leads again still deletes no node after a refusal, although a ready node is well', async () => {
+test('a new term still deletes no node after a refusal, even if a ready node is healthy', async () => {
   const { time, find, lead, check, lose } = makeLifecycle()
   lose(1)
   lose(2)
@@ -98,7 +98,7 @@ test('anyone who leads again still deletes no node after a refusal, although a r
   assert.ok(find('worker-1'))
 })
 
-test('nodes that a person deleted in another term block no removal a day later', async () => {
+test('nodes that a person deleted in another term do not block a removal a day later', async () => {
   const { time, find, lead, check, lose, isDeleted, missing } = makeLifecycle(5)
   const gone = [1, 2, 3]
   gone.forEach(lose)
@@ -134,7 +134,7 @@ test('the metric counts the nodes without a machine, in a second term too, until
   assert.is(await missing(), '0')
 })
 
-test('anyone who leads again still counts the nodes that it has deleted', async () => {
+test('a new term still counts the nodes that an earlier one deleted', async () => {
   const { time, find, lead, check, lose } = makeLifecycle()
   lose(1)
   await lead()
@@ -150,7 +150,7 @@ test('anyone who leads again still counts the nodes that it has deleted', async 
   assert.ok(find('worker-2'))
 })
 
-test('anyone who leads again writes no addresses from a list of the time before', async () => {
+test('a new term writes no addresses from a list of an earlier one', async () => {
   const { deps, cloud, list, find } = makeProcess(3)
   const refresh = machineRefresh({ machines: list, hasNodes: () => true })
   const { prepare, reconciler } = nodeIdentityController(deps, refresh)

@@ -56,7 +56,7 @@ for (const { name, ends, isReady } of cases)
 
 test('a cluster without nodes has nothing to wait for', () => assert.ok(makePeering({}, []).isReady()))
 
-test('a cloud that comes to itself is waited for', async () => {
+test('the facts wait for a provider that recovers', async () => {
   const { look } = makePeering({ a: 'unavailable', b: 'auth' })
   assert.is(await look(), false)
   assert.is(await look({ b: 'peers' }), false)
@@ -69,7 +69,7 @@ test('peers that are known but could not be written on the node count', async ()
   assert.is(await look(), true)
 })
 
-test('a node that came later is not waited for', async () => {
+test('the facts do not wait for a node that registered later', async () => {
   const { look } = makePeering({ a: 'peers' })
   assert.is(await look({ late: 'unavailable' }), true)
 })

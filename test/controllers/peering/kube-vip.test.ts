@@ -151,7 +151,7 @@ function annotated(annotations: Record<string, string>, peers: Peer[]): Record<s
   return { ...Object.fromEntries(kept), ...wanted }
 }
 
-test('that the routers of Equinix Metal are hops away may be said by hand, and stays', () => {
+test('a person may write that the routers of Equinix Metal are hops away, and that stays', () => {
   const byHand = { [`${prefix}/bgp-peers-0-peer-multi-hop`]: 'true' }
   const after = annotated(byHand, withPassword)
   assert.is(readNode(after, { release: '1.2.0', prefix })?.timeToLive, 50)
@@ -159,7 +159,7 @@ test('that the routers of Equinix Metal are hops away may be said by hand, and s
   assert.not(ownNames(metal)(Object.keys(byHand)[0] ?? ''))
 })
 
-test('with MetalLB no node tells a password', async () => {
+test('with MetalLB no node shows a password', async () => {
   const scheme = await schemeOf('equinixmetal', { METAL_LOAD_BALANCER: 'metallb:///' })
   assert.is(readNode(annotate(withPassword, scheme), { release: '1.2.0', prefix })?.password, undefined)
 })

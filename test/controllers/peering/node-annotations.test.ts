@@ -10,9 +10,9 @@ const withPassword = makeFact({ peers: [makePeer({ password: secret })], private
 test('each peer has a number from 0, and each fact about it an annotation', () =>
   assert.equal(wantedAnnotations(makeFact(), scheme), annotated))
 
-test('a node of which nothing is known is not annotated', () => assert.equal(wantedAnnotations(undefined, scheme), {}))
+test('an unknown node is not annotated', () => assert.equal(wantedAnnotations(undefined, scheme), {}))
 
-test('a node whose cloud knows no peers is annotated with its network alone', () =>
+test('a node without peers at the provider is annotated only with its network', () =>
   assert.equal(wantedAnnotations(makeFact({ peers: [] }), scheme), {
     'metal.equinix.com/network-4-private': '10.66.1.0/25',
   }))
@@ -27,7 +27,7 @@ test('a password is shown in standard base64 to who learns it in no other way, a
 test('a peer without a password has no annotation for it', () =>
   assert.equal(wantedAnnotations(makeFact(), { ...scheme, showsPasswords: true }), annotated))
 
-test('a name without a place for the number says all that differs, separated by commas', () => {
+test('a name without a placeholder gets all distinct values, separated by commas', () => {
   const names = { ...scheme.names, localAsn: 'packet.com/node.asn', peerAddress: 'packet.com/peer.ips' }
   const wanted = wantedAnnotations(makeFact(), { ...scheme, names })
   assert.is(wanted['packet.com/node.asn'], '65000')

@@ -68,7 +68,7 @@ async function settled(cluster: Cluster): Promise<Cluster> {
 
 const broken = new CloudError('the provider is broken', { fault: 'unavailable', outcome: 'nothing' })
 
-test('while machines cannot be read a node keeps the network that it says, although nobody remembers why', async () => {
+test('while machines are unreadable a node keeps the network in its annotation, even after a restart', async () => {
   const cluster = await settled(makeCluster())
   const { facts, look, machines, nodes, time } = cluster
   facts.remove('worker-1')
@@ -113,7 +113,7 @@ test('a machine that speaks BGP already costs one read', async () => {
   assert.equal(cloud.asked, ['project', 'machines', 'peers m-1'])
 })
 
-test('fifty nodes share what is the same for all', async () => {
+test('fifty nodes share the calls that are the same for all', async () => {
   const { cloud, look, register, machines } = makeCluster()
   const names = Array.from({ length: 50 }, (_, n) => register(n))
   machines.all = names.map((name, n) => makeMachine({ id: `m-${n}`, name }))
@@ -122,7 +122,7 @@ test('fifty nodes share what is the same for all', async () => {
   assert.equal(machines.asked, ['list'])
 })
 
-test('a settled node costs nothing until it is time, and then a read', async () => {
+test('a settled node costs nothing until it is due, and then one read', async () => {
   const { cloud, look, nodes, time } = await settled(makeCluster())
   const { againInMs = 0 } = await look()
   assert.ok(againInMs >= 15 * minute && againInMs <= 30 * minute, `${againInMs}`)
@@ -150,7 +150,7 @@ test('a node that is not ready for a while costs nothing', async () => {
   assert.equal([cloud.asked, nodes.writes], [[], []])
 })
 
-test('what a person does to our annotations is put right without a call, also while the provider is broken', async () => {
+test('a change of our annotations by a person is repaired without a call, even while the provider is down', async () => {
   const { cloud, look, nodes } = await settled(makeCluster())
   cloud.trouble = broken
   nodes.annotate('worker-1', { 'metal.equinix.com/bgp-peers-0-peer-ip': '192.0.2.1', mine: 'kept' })
@@ -189,7 +189,7 @@ for (const fault of ['auth', 'unavailable', 'rate-limit', 'invalid'] as const) {
   })
 }
 
-test('a session that was taken away in the provider is made again, and nothing is taken back meanwhile', async () => {
+test('a session that was removed at the provider is created again, and nothing is withdrawn meanwhile', async () => {
   const { cloud, facts, look, nodes, time } = await settled(makeCluster())
   cloud.on.clear()
   // The list of all machines is not yet too old to be believed.
@@ -200,7 +200,7 @@ test('a session that was taken away in the provider is made again, and nothing i
   assert.equal([facts.get('worker-1')?.peers, nodes.writes], [twoPeers, []])
 })
 
-test('while the provider has not decided, it is asked again soon, and more and more rarely', async () => {
+test('while the provider has not decided, it is asked again soon, then less and less often', async () => {
   const { cloud, look, register, time } = makeCluster()
   cloud.peers = []
   register()
@@ -232,7 +232,7 @@ test('a node that is forgotten and selected again is asked again soon, whatever 
   assert.ok(againInMs <= 2_000, `${againInMs} ms`)
 })
 
-test('a node that the selector does not match any more says nothing, and is forgotten', async () => {
+test('a node that the selector no longer matches loses its annotations, and is forgotten', async () => {
   const { cloud, facts, look, nodes, register } = makeCluster({ selector: edge })
   register(1, { role: 'edge' })
   await look()
@@ -245,7 +245,7 @@ test('a node that the selector does not match any more says nothing, and is forg
   assert.equal([facts.all(), cloud.asked], [[], []])
 })
 
-test('what a predecessor applied is taken off a node too, where it is not true', async () => {
+test('a predecessor’s annotations are removed from a node, too, if they are wrong', async () => {
   const { look, nodes, register } = makeCluster()
   register()
   nodes.annotate('worker-1', { ...annotated, 'metal.equinix.com/bgp-peers-2-peer-ip': '169.254.255.3', mine: 'kept' })
@@ -254,7 +254,7 @@ test('what a predecessor applied is taken off a node too, where it is not true',
   assert.equal(nodes.writes, ['apply worker-1', 'patch worker-1'])
 })
 
-test('what is taken off a node is not taken off one that has registered again since', async () => {
+test('annotations are not removed from a node that has registered again since', async () => {
   const { look, nodes, register } = makeCluster()
   const stale = { 'metal.equinix.com/bgp-peers-2-peer-ip': '169.254.255.3' }
   register()
@@ -267,7 +267,7 @@ test('what is taken off a node is not taken off one that has registered again si
   assert.equal(nodes.annotationsOf('worker-1'), stale)
 })
 
-test('a password that was shown goes from the node when the settings change to MetalLB', async () => {
+test('a password that was shown is removed from the node when the settings change to MetalLB', async () => {
   const secret = makePeer({ password: password('Secret12345') })
   const shown = makeCluster({ scheme: { ...scheme, showsPasswords: true } })
   shown.cloud.peers = [secret]
@@ -283,7 +283,7 @@ test('a password that was shown goes from the node when the settings change to M
   assert.is(hidden.nodes.annotationsOf('worker-1')['metal.equinix.com/bgp-peers-0-bgp-pass'], undefined)
 })
 
-test('a node is not made again by the write that is too late for it', async () => {
+test('a late write does not recreate a deleted node', async () => {
   const { cloud, look, nodes, register, facts } = makeCluster()
   register()
   cloud.on.add('m-1')
@@ -306,7 +306,7 @@ test('peers are known although the machines cannot be listed, and the network fo
   assert.equal(nodes.annotationsOf('worker-1'), annotated)
 })
 
-test('a machine that is in no list keeps the network that is known', async () => {
+test('a machine that no list has keeps its known network', async () => {
   const { look, machines, nodes, time } = await settled(makeCluster())
   machines.all = []
   time.ms += 30 * minute
@@ -314,7 +314,7 @@ test('a machine that is in no list keeps the network that is known', async () =>
   assert.equal(nodes.annotationsOf('worker-1'), annotated)
 })
 
-test('a node with nothing that says its machine waits, and asks for nothing', async () => {
+test('a node whose machine is unknown waits, and asks for nothing', async () => {
   const { cloud, look, nodes } = makeCluster()
   nodes.put(makeNode())
   assert.equal(await look(), {})

@@ -42,7 +42,7 @@ function makeCluster() {
   }
 }
 
-test('what was stored is known after a restart, passwords included', async () => {
+test('stored facts are known after a restart, passwords included', async () => {
   const cluster = makeCluster()
   const { facts, store, load } = cluster.start()
   assert.is(await load(), false)
@@ -54,7 +54,7 @@ test('what was stored is known after a restart, passwords included', async () =>
   assert.equal(next.said, [])
 })
 
-test('what is kept is written only where it changed, by this process or the one before', async () => {
+test('facts are written only if they changed, in this process or the previous one', async () => {
   const cluster = makeCluster()
   const { facts, store } = cluster.start()
   facts.set(makeFact())
@@ -87,7 +87,7 @@ for (const [what, data] of Object.entries(damages)) {
   })
 }
 
-test('what was stored is cleared with the password when BGP is off; the next start with BGP reads the provider', async () => {
+test('stored facts are cleared with the password when BGP is off; the next start with BGP reads the provider', async () => {
   const cluster = makeCluster()
   const { facts, store, clear } = cluster.start()
   await clear()

@@ -14,7 +14,7 @@ import { makeFact } from './builders.ts'
 
 const { signal } = new AbortController()
 
-test('too many addresses are warned of once, and again after the number was below the limit', async () => {
+test('too many addresses cause one warning, and another one after the number was below the limit', async () => {
   const warnings: string[] = []
   const cluster = { addresses: 0 }
   const limit = prefixLimit({

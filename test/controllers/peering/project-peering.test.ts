@@ -23,7 +23,7 @@ function makeProject(wanted: ProjectPeering, found?: ProjectPeering) {
   return { cloud, warnings, look: () => projectPeering({ peering, wanted, log })(signal), peering, log }
 }
 
-test('BGP is turned on with what the settings say where it is off', async () => {
+test('BGP that is off is enabled with the values of the settings', async () => {
   const { cloud, look } = makeProject({ asn: 65_010, password: secret })
   await look()
   assert.equal(cloud.asked, ['project', 'enable'])
@@ -36,7 +36,7 @@ test('a project that has BGP costs one read, and is not changed', async () => {
   assert.equal([cloud.asked, cloud.project?.asn, warnings], [['project'], 65_100, []])
 })
 
-test('what the settings say in vain is reported once', async () => {
+test('settings that the project overrules are reported once', async () => {
   const { peering, log, warnings } = makeProject(usual, usual)
   const look = projectPeering({ peering, log, wanted: { asn: 65_001, password: secret } })
   await look(signal)
@@ -79,7 +79,7 @@ for (const { name, wanted, found, said } of cases) {
   })
 }
 
-test('the project is looked at again after each interval, unless somebody has just done so', async () => {
+test('the project is read again after each interval, unless another reader has just done so', async () => {
   const time = { ms: 0 }
   const { cloud, peering, log } = makeProject(usual, usual)
   const project = recentRead({ read: projectPeering({ peering, wanted: usual, log }), now: () => time.ms })

@@ -93,7 +93,7 @@ for (const { name, client, says } of [
     }))
 }
 
-test('a path that nobody serves does not hide from a stranger that he is one', () =>
+test('an unknown caller is turned away on any path, even one that is not served', () =>
   withDoor([], async ({ ask }) => {
     const { status, error } = await ask(undefined, new Agent(), '/unknown')
     assert.is(status, 403)
@@ -101,7 +101,7 @@ test('a path that nobody serves does not hide from a stranger that he is one', (
     assert.is((await ask(apiServer, new Agent(), '/unknown')).status, 404)
   }))
 
-test('of several who have a certificate only those are answered whose names are allowed', () =>
+test('only callers whose names are allowed are answered, not everyone with a certificate', () =>
   withDoor(['front-proxy', 'kube-apiserver'], async ({ ask }) => {
     assert.is((await ask(apiServer)).status, 200)
     const { status, error } = await ask(node)
@@ -109,7 +109,7 @@ test('of several who have a certificate only those are answered whose names are 
     assert.match(error ?? '', '"system:node:worker-1"')
   }))
 
-test('a serving certificate that is renewed does not open the door to strangers', () =>
+test('a renewed serving certificate does not let unknown callers in', () =>
   withDoor([], async ({ ask, renewLeaf }) => {
     renewLeaf()
     assert.equal(

@@ -74,7 +74,7 @@ test('while all connections are busy a new one is refused', () =>
     assert.is(await slow, 200)
   }))
 
-test('the end closes connections without a request, and every new one', () =>
+test('closing ends connections without a request, and every new one', () =>
   withDoor(5, async ({ open, closeUnused }) => {
     const silent = await open()
     closeUnused()

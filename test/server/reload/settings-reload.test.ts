@@ -131,7 +131,7 @@ test('a file that does not change causes no call and no line', () =>
     assert.is(reload.problem(), undefined)
   }))
 
-test('a token that the provider accepts is taken up, and neither its line nor its Event shows it', () =>
+test('a token that the provider accepts is applied, and neither its log line nor its Event shows it', () =>
   play(async ({ write, token, trials, lines, events, pass }) => {
     write({ ...first, apiKey: 'second-token' })
     await pass()
@@ -150,7 +150,7 @@ test('a token that the provider accepts is taken up, and neither its line nor it
     assert.is(events.length, 1)
   }))
 
-test('what was taken up is told when it counts, and what was refused is not', () =>
+test('an applied setting is reported once it takes effect, and a refused one is not', () =>
   play(async ({ reload, write, metro, pass }) => {
     const told: unknown[] = []
     reload.onChange(() => told.push(metro()))
@@ -161,7 +161,7 @@ test('what was taken up is told when it counts, and what was refused is not', ()
     assert.equal(told, ['ny'])
   }))
 
-test('a token that the provider refuses is not taken up, and tried again every 30 s until the provider accepts it', () =>
+test('a token that the provider refuses is not applied, and tried again every 30 s until it is accepted', () =>
   play(async ({ write, cloud, token, trials, lines, reload, pass }) => {
     cloud.answer = () => {
       throw refusal
@@ -191,7 +191,7 @@ test('another token than the refused one is tried at once', () =>
     assert.is(token(), 'right-token')
   }))
 
-test('when the file is as before, a refused token is no problem any more', () =>
+test('when the file is as before, a refused token is no longer a problem', () =>
   play(async ({ write, cloud, reload, trials, pass }) => {
     cloud.answer = () => {
       throw refusal
@@ -244,7 +244,7 @@ test('a refused token that comes back after the right one is a line at once, and
     assert.is(lines.length, 2)
   }))
 
-test('our error is reported by its name alone: its text might quote the token', () =>
+test('our own error is reported only by its name: its text might quote the token', () =>
   play(async ({ write, cloud, events, pass }) => {
     cloud.answer = (tried) => {
       throw new TypeError(`Invalid character in header content: ${tried}`)
@@ -254,7 +254,7 @@ test('our error is reported by its name alone: its text might quote the token', 
     assert.equal(events, [`${refused}unexpected TypeError`])
   }))
 
-test('a location that the provider has is taken up', () =>
+test('a location that the provider has is applied', () =>
   play(async ({ write, metro, pass }) => {
     write({ ...first, metro: 'ny' })
     await pass()
