@@ -37,7 +37,7 @@ const recentListMs = 2_000
 
 type Options = {
   isLeader: () => boolean
-  /** How long a write to the cloud may take that has to end while this process leads. */
+  /** The time limit for a write to the provider that must end while this process leads. */
   writeMs: () => number
   replacedProgram: ReplacedProgram
 }

@@ -37,7 +37,7 @@ export type GuardianBase = Omit<Context, 'announcer' | 'cluster' | 'settings'> &
   endAtOnce: (reason: string) => void
 }
 
-/** The machines of a cloud, with one list for every caller who needs one. */
+/** The machines of a provider, with one list that all callers share. */
 export type MachineList = Pick<Machines, 'machine'> & RecentRead<Machine[]>
 
 /** A list that has not been read yet. */

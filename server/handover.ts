@@ -1,4 +1,4 @@
-// Which replica leads where one of them cannot reach the cloud. They talk by annotations of the lease that they elect by.
+// Which replica leads if one of them cannot reach the provider. They communicate through annotations on their lease.
 //
 //   this replica  | the provider                       | the lease                               | step
 //   --------------+------------------------------------+-----------------------------------------+------------------

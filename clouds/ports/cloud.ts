@@ -74,7 +74,7 @@ export type Cloud = {
 /**
  * Why a call failed, as far as the caller can act on it:
  * - `auth`: the token or its rights
- * - `quota`, `rate-limit`, `conflict`: the cloud's answer to the request now
+ * - `quota`, `rate-limit`, `conflict`: the provider refuses the request for now
  * - `invalid`: the same request will never succeed
  * - `unavailable`: a timeout, a reset, a 5xx or an unreadable response
  */

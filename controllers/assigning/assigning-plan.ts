@@ -1,4 +1,4 @@
-// An address routes to one machine, and the cloud decides to which. The first row that applies decides.
+// An address routes to one machine, and the provider decides to which. The first row that applies decides.
 //
 //   the address                | and                                        | step
 //   ---------------------------+--------------------------------------------+---------------------------

@@ -1,8 +1,8 @@
-// Which nodes may have the address of a Service, and in which order. The reasons to leave, the weightiest last:
+// Which nodes may have the address of a Service, and in which order. The reasons to leave a node, the strongest last:
 // 1. no ready endpoint, under externalTrafficPolicy Local;
-// 2. its machine has no public address of that family of its own, so clouds refuse it; never a reason for the holder;
-// 3. its label excludes it: an address never comes there, and leaves it when another node can take it;
-// 4. its machine is going away;
+// 2. its machine has no own public address of that family, so providers refuse it; never a reason for the holder;
+// 3. its label excludes it: no address moves there, and one leaves when another node can take it;
+// 4. its machine is about to be deleted;
 // 5. it is being deleted.
 // A node that is only cordoned stays: kube-proxy still serves there.
 import { createHash } from 'node:crypto'

@@ -1,12 +1,12 @@
-// Which machine an address belongs to that leads to one machine: the control-plane address to control-plane nodes, that of
-// a Service to any. The first row that applies decides. The words of the table:
-// - Good: a candidate with enough good answers in a row. While the holder fails, every two failures beyond "too often"
-//   make one answer less enough, down to two.
-// - Too often: the setting's number of failures in a row. Only a holder that failed after enough good answers in a row
-//   has met with something. One that answered by turns before it failed needs twice as many.
-// - Another bad server: machines deliver the address to every published API server, so its probes may have met that one.
-//   It is no reason any more when the address has failed very often in a row.
-// - Reason to leave: a number, the weightiest is the highest; the words say what it means.
+// Decides on which machine an address belongs: the control-plane address on control-plane nodes, a Service's on any.
+// The first row that applies decides. The terms of the table:
+// - Good: a candidate with enough consecutive good answers. While the holder fails, every two failures beyond "too often"
+//   reduce that number by one, down to two.
+// - Too often: the setting's number of consecutive failures. It applies to a holder that had enough consecutive good
+//   answers before it failed. A holder that answered only at times before needs twice as many.
+// - Another bad server: machines deliver the address to every published API server, so its probes may have hit that one.
+//   This is no longer a reason once the address has failed very often in a row.
+// - Reason to leave: a number, the strongest reason is the highest; the words say what it means.
 //
 //   the address is assigned to  | and                                                    | decision
 //   ----------------------------+--------------------------------------------------------+------------------------------
@@ -28,10 +28,10 @@
 //   such a node                 | no node may get the address, nor keep it                | stay, say so
 //   such a node                 |                                                        | stay
 //
-// Each move waits for the pause after earlier moves and tries. Nothing moves back by itself: a holder that is good stays.
-// Where the address works, a machine that the cloud refused lately is no candidate. Elsewhere it is the last one: the
-// refusal may have been for a moment. A machine on which moves failed twice in a row comes after all others: the cloud may
-// not say that the machine is why.
+// Each move waits for the pause after earlier moves and tries. There is no automatic failback: a good holder stays.
+// While the address works, a machine that the provider refused lately is no candidate. Otherwise it is the last one,
+// because the refusal may have been momentary. A machine on which two consecutive moves failed comes after all others:
+// the provider may not say that the machine is the reason.
 import { excludeLabel } from '../../kube/objects.ts'
 import type { ProbeHistory } from './probe-history.ts'
 

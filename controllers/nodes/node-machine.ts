@@ -1,8 +1,8 @@
-// Which machine is this node? Every reader asks here. A providerID answers, because it can never be changed. A node without
-// one is compared with all machines of the project. The words of the table:
+// Which machine is this node? All code asks here. A providerID decides, because it can never change. A node without one
+// is compared with all machines of the project. The terms of the table:
 // - Named: the machine has exactly the name of the node.
 // - Public address: a public address of the machine is one of the node's. No other machine has it.
-// - Private address: the same for a private one. Other private networks repeat it, so it never decides against a name.
+// - Private address: the same for a private one. Another private network may reuse it, so it never overrules a name.
 // - Akin: the names are equal whatever the case, or one is the other's host name, which ends at its first dot.
 // An elastic address counts for nothing, because it moves.
 //
@@ -25,7 +25,7 @@
 //
 // Several Node objects can name one machine: a node was renamed, or a kubelet has the wrong providerID. The machine is one
 // candidate all the same, and one of the objects speaks for it: none that is being deleted or was renamed. Of the others
-// it is the one with the machine's name. Else it is one that is not ready, for the machine may be dead, or the oldest.
+// it is the one with the machine's name. Else it is one that is not ready, because the machine may be dead, or the oldest.
 import type { Machine, ProviderIds } from '../../clouds/ports/machines.ts'
 import type { Node } from '../../kube/objects.ts'
 import { compareRanks } from '../moves/move-plan.ts'

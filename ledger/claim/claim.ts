@@ -57,7 +57,7 @@ type ProcessDeps = ClaimDeps & {
 
 const pollMs = 100
 
-/** The claims of one process; simultaneous claims of one Service share one request to the cloud. */
+/** The claims of one process; simultaneous claims of one Service share one request to the provider. */
 export function claims(ledger: ClaimDeps): Claims {
   const deps: ProcessDeps = { ...ledger, running: new Map(), unrecorded: new Set() }
   const { track, idle } = underWay()

@@ -24,7 +24,7 @@ export type GrantedFacts = {
     record: (name: string) => Promise<ElasticIP | undefined>
     service: (of: Service) => Promise<Service | undefined>
   }
-  /** The cloud's current answer. */
+  /** The provider's current answer. */
   reservation: Cloud['reservation']
   want: (service: Service) => Want
   monotonicMs: () => number

@@ -8,7 +8,7 @@ export type Turnover = {
   reason(record: ElasticIP): string | undefined
   /** Counts the new address of a record, once for all its requests; or returns why there will be none. */
   countOrder(record: ElasticIP): string | undefined
-  /** The cloud certainly reserved nothing for the record. */
+  /** The provider certainly reserved nothing for the record. */
   giveBack(record: ElasticIP): void
   /** The provider refused the order of the record, and would refuse it again. */
   noteRefusal(record: ElasticIP): void

@@ -40,8 +40,8 @@ export type OtherProject = { kind: 'other'; what: string; remedy: string }
  * | its former id, or none | the project has none of ours                     | other    |
  * | its former id, or none | the project could not be read                    | unread   |
  *
- * A mistyped project is not remembered, for the cloud never answers for it. Where the token decides the project, every
- * project of the cloud has one name. So this name counts as a former id.
+ * A mistyped project is not remembered, because the provider never answers for it. If the token decides the project, all
+ * projects of the provider share one name, so this name counts as a former id.
  */
 export function planProject(seen: ProjectSeen): ProjectPlan {
   const { project, at, map, held, listed, cluster } = seen

@@ -5,9 +5,9 @@ import { addressAnnotation, addressCondition } from './names.ts'
 import { type Shown, type ShownAddress, shownAddresses, showsAddress, statusField } from './shown.ts'
 
 /*
- * Who uses this address? A live look has to find no user before a reservation is deleted, and before an available address
- * gets a new holder. Records can be wrong: people edit them, remove them by force and restore them from backups. The
- * network follows what Services show.
+ * Who uses this address? A live look must find no user before a reservation is deleted or an available address gets a
+ * new holder. Records can be wrong: people edit them, delete them by force and restore them from backups. The network
+ * follows what Services show.
  *
  * | who says it                                    | where                                       | counts as a use         |
  * | ---------------------------------------------- | ------------------------------------------- | ----------------------- |
@@ -17,8 +17,8 @@ import { type Shown, type ShownAddress, shownAddresses, showsAddress, statusFiel
  * |                                                | annotation that requests an address         | as a request            |
  * | a LoadBalancer that is being deleted           | the same                                    | never                   |
  *
- * A Node never counts. Tenants write neither records nor a status. They may write our annotation on a Service that no
- * webhook reviews, so it proves nothing: the record of that Service does.
+ * A Node never counts. Tenants can write neither records nor a status. But they can write our annotation on a Service
+ * that no webhook reviews, so the annotation proves nothing; the record of that Service does.
  */
 
 /** Everything that could use an address. */

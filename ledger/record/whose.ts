@@ -23,8 +23,8 @@ export type WhoseRules = {
 }
 
 /**
- * Says who owns the reservation that a record names. Pure. A cloud may give the id and the address of a deleted one to
- * the next order, whoever ordered it. So an id alone proves nothing, and neither does an address.
+ * Decides who owns the reservation that a record names. Pure. A provider may reuse the id and the address of a deleted
+ * reservation for the next order, by any customer. So neither an id nor an address alone proves anything.
  *
  * | its marks name           | and                                          | its address | whose     | lost |
  * | ------------------------ | -------------------------------------------- | ----------- | --------- | ---- |

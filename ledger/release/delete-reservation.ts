@@ -59,7 +59,7 @@ const inUse = 'the address of a reservation that is to be deleted is in use, it 
  * A reservation that is being deleted and that no Service holds has a release record, named after the reservation. A
  * process that adopts a reservation writes the Service's record, then looks for a release record. A process that deletes a
  * reservation without a record writes the release record, then looks for Services' records. So at least one of the two sees
- * the other. No Service gets a reservation that is being deleted, however long the cloud still lists it.
+ * the other. No Service gets a reservation that is being deleted, however long the provider lists it.
  */
 
 /** Deletes an orphan, unless a record or a Service needs it by now. */

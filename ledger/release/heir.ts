@@ -1,12 +1,12 @@
-// Services of one namespace may share an address. When the Service gives it up that has the record, the record passes to
-// another one: nothing is released, and nothing is bought. Names of records are those of their Services, so the heir gets a
-// record of its own. Each step is safe to repeat, and a process that died in between is followed by the next release:
+// Services of one namespace may share an address. When the Service with the record gives it up, the record passes to
+// another Service: nothing is released, and nothing is bought. Records are named after their Services, so the heir gets
+// its own record. Each step is safe to repeat, and the next release continues after a process that died:
 //
-// 1. The heir's record names the reservation. Before the next step the former record still holds it.
-// 2. The former record gives it up. A release then finds it by its marks, and writes it back.
-// 3. The marks name the heir. A release then removes the former record, and a sweep adopts for the heir.
-// 4. The heir's record is bound. A release then removes the former record.
-// 5. The former record is removed.
+// 1. The heir's record names the reservation. Until the next step, the previous record still holds it.
+// 2. The previous record gives it up. A release at this point finds it by its marks, and writes it back.
+// 3. The marks name the heir. A release at this point removes the previous record, and a sweep adopts for the heir.
+// 4. The heir's record is bound. A release at this point removes the previous record.
+// 5. The previous record is removed.
 import type { Reservation } from '../../clouds/ports/cloud.ts'
 import { isAlreadyExists, isConflict } from '../../kube/errors.ts'
 import { type Key, type Service, keyOf } from '../../kube/objects.ts'

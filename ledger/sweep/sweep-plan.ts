@@ -71,10 +71,10 @@ export type SweepPlan = {
 }
 
 /**
- * Compares the cloud's reservations with records and Services. Pure: it deletes nothing and buys nothing.
+ * Compares the provider's reservations with records and Services. Pure: it deletes nothing and buys nothing.
  *
- * A reservation without a record; its owner is the Service or the waiting record that its marks name. For the second
- * address of a Service, "live" is a Service that wants two, or may want them:
+ * The rows for a reservation without a record. Its owner is the Service or the waiting record that its marks name. For
+ * the second address of a Service, "live" means a Service that wants two, or may want them:
  *
  * | names our cluster | owner                              | shown by a live Service | plan                               |
  * | ----------------- | ---------------------------------- | ----------------------- | ---------------------------------- |
