@@ -77,7 +77,7 @@ async function findOtherUsers(
   { source, record }: { source: ElasticIP; record: ElasticIP },
 ): Promise<AddressInUse | undefined> {
   const { address, reservationID } = source.status ?? {}
-  // A source that the record has claimed passed this check before. An address that does not exist yet has no users.
+  // If the record has claimed the source, this check has passed before. An address that does not exist yet has no users.
   if (address === undefined || isClaimedBy(source, record)) return undefined
   const names = [source.metadata.name, record.metadata.name]
   return inUseBy(deps, { used: { address, reservationID }, key: claimKey(record), names }, new AbortController().signal)
@@ -160,7 +160,7 @@ export async function makeAvailable(
 export type WarmCandidates = {
   /** An address that seems to be available; this process picks it again only after its record has changed. */
   pick(of: { location: string; family: IpFamily }): ElasticIP | undefined
-  /** Returns a candidate that was not tried after all, so that `pick` may choose it again. */
+  /** Puts back a candidate that was not tried after all, so that `pick` may choose it again. */
   unpick(source: ElasticIP): void
 }
 
