@@ -193,9 +193,9 @@ const { leaseDurationMs } = leaderElection
 /** Sentences of pages that state a setting's default, which stands for DEFAULT in them. */
 const stated: [file: string, text: string, setting: { default: string }][] = [
   ['docs/guides/hetzner.md', '`sweep-interval` (DEFAULT by default)', sweepIntervalMs],
-  ['docs/guides/hetzner.md', 'after the lease, DEFAULT by default', leaseDurationMs],
-  ['docs/guides/install.md', 'the other one leads after DEFAULT', leaseDurationMs],
-  ['docs/guides/troubleshooting.md', 'Wait DEFAULT, or what you set', leaseDurationMs],
+  ['docs/guides/hetzner.md', 'when the lease expires, after DEFAULT by default', leaseDurationMs],
+  ['docs/guides/install.md', 'the other replica leads after DEFAULT', leaseDurationMs],
+  ['docs/guides/troubleshooting.md', 'wait DEFAULT, or the lease duration that you set', leaseDurationMs],
   ['docs/guides/backup-and-restore.md', '`--unbound-grace`, DEFAULT by default', unboundGraceMs],
   ['docs/guides/phoenixnap.md', 'DEFAULT addresses, the default of `--max-addresses`', maxAddresses],
   ['docs/adr/0040-assigned-addresses.md', 'its lease ends first: DEFAULT by default', leaseDurationMs],
