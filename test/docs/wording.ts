@@ -4,7 +4,6 @@
 type Wording = { avoid: RegExp; use: string }
 
 const wordings: Wording[] = [
-  { avoid: /\bthe\s+cloud\b(?![ -](?:provider|controller))/i, use: 'the provider, or its name' },
   { avoid: /\banew\b/i, use: 'again' },
   { avoid: /\bmend(?:s|ed|ing)?\b/i, use: 'fix' },
   { avoid: /\bformer\b/i, use: 'previous' },
@@ -22,6 +21,11 @@ const wordings: Wording[] = [
   { avoid: /\b(?:he|him|his)\b/i, use: 'they, their' },
 ]
 
+/** A decision speaks of clouds as the code does; a user knows a provider. */
+const forUsersOnly: Wording[] = [
+  { avoid: /\bthe\s+cloud\b(?![ -](?:provider|controller))/i, use: 'the provider, or its name' },
+]
+
 /** A page for contributors may say "we"; a program has a name. */
 const printedOnly: Wording[] = [
   { avoid: /\b(?:nobody|somebody|anybody|everybody)\b/i, use: 'you, a user, no process, or the passive' },
@@ -29,8 +33,9 @@ const printedOnly: Wording[] = [
 ]
 
 /** The phrases of a text that another one replaces, each with that one. */
-export function wordingProblems(text: string, { isPrinted = false }: { isPrinted?: boolean } = {}): string[] {
-  return [...wordings, ...(isPrinted ? printedOnly : [])].flatMap(({ avoid, use }) => {
+export function wordingProblems(text: string, { isPrinted = false, isDecision = false } = {}): string[] {
+  const list = [...wordings, ...(isDecision ? [] : forUsersOnly), ...(isPrinted ? printedOnly : [])]
+  return list.flatMap(({ avoid, use }) => {
     const found = avoid.exec(text)?.[0]
     return found === undefined ? [] : [`"${found}": write "${use}"`]
   })
