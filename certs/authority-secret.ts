@@ -129,6 +129,6 @@ export const secretAnnotations: readonly Annotation[] = [
     writers: ['eip-admission'],
     values: 'a time (RFC 3339)',
     sentence:
-      'When the current certificate authority began to sign. Older authorities are trusted for a while after it.',
+      'When the current certificate authority began to sign. Older authorities are trusted for a while after that.',
   },
 ]

@@ -24,7 +24,7 @@ export const cloudChoice = {
     flag: '--cloud-provider',
     format: cloudProvider,
     required: true,
-    sentence: `Cloud, and dialect of its settings, tags and annotations: ${cloudProviders}.`,
+    sentence: `The provider, and the dialect of its settings, tags and annotations: ${cloudProviders}.`,
   },
   cloudConfig: {
     title: 'cloud configuration file',

@@ -75,8 +75,9 @@ export const onceCommands: readonly OnceCommand[] = [
     table: installSettings,
     summary: 'Prepares a cluster for serve.',
     description:
-      'Applies what serve needs to a cluster: a namespace, the resource definition, roles, Secrets and webhook ' +
-      'configurations. It may be repeated, with the same flags. Afterwards, run `eip-admission serve`.',
+      'Applies the objects that serve needs: a namespace, the resource definition, roles, Secrets and ' +
+      'webhook configurations. It is safe to repeat with the same flags. Afterwards, run `eip-admission ' +
+      'serve`.',
     start: ({ install }, given) => install(readInstallSettings(given)),
   },
   {
@@ -85,8 +86,8 @@ export const onceCommands: readonly OnceCommand[] = [
     summary: 'Removes what could block a cluster without serve.',
     description:
       'Deletes the webhook configurations and removes the finalizers of eip-admission from Services and ElasticIPs, ' +
-      'so that nothing blocks the cluster when serve runs no more. Reservations stay and are listed. Stop every ' +
-      '`eip-admission serve` first: cleanup looks once more at its end, and exits with 1 if one still runs.',
+      'so that nothing blocks the cluster when serve no longer runs. It lists the reservations, which stay. ' +
+      'Stop every `eip-admission serve` first: if one still runs at the end, cleanup exits with 1.',
     start: ({ cleanup }, given) => cleanup(resolveSettings(cleanupSettings, given).values),
   },
   {
@@ -96,9 +97,9 @@ export const onceCommands: readonly OnceCommand[] = [
     summary: 'Checks a live cluster and its cloud, and changes nothing.',
     description:
       'Checks a live cluster and its cloud, and says what is wrong, why, and which command fixes it. It changes nothing. ' +
-      'It reads the settings of `eip-admission serve` from the Deployment in the cluster and from what that names; ' +
-      'a flag of `serve` takes precedence over them. If the cloud provider is given as a flag, it ' +
-      'reads none there, and takes its flags and its environment. It exits with 1 for errors, and with 2 if it could not check everything.',
+      'It reads the settings of `eip-admission serve` from the Deployment in the cluster, and from the ' +
+      'Secrets and ConfigMaps that it names; flags of `serve` take precedence. With --cloud-provider, it ' +
+      'reads only its own flags and environment. It exits with 1 for errors, and with 2 if it could not check everything.',
     start: ({ doctor }, given) => doctor({ ...resolveSettings(doctorSettings, given).values, flags: given.ofServe }),
   },
   {
@@ -163,7 +164,7 @@ export function program(deps: ProgramDeps): Command {
     .command('completion')
     .summary('Prints the completion of a shell.')
     .description(
-      'Prints the script by which a shell completes commands and flags. In bash, for this session: ' +
+      'Prints a script with which a shell completes commands and flags. In bash, for this session: ' +
         '`source <(eip-admission completion bash)`.',
     )
     .addArgument(new Argument('<shell>', 'The shell.').choices(shells))

@@ -15,7 +15,7 @@ export const certificates = {
     unset: 'the process issues its own certificates',
     sentence:
       'Folder with tls.crt and tls.key that another program renews, such as a mounted Secret of cert-manager. ' +
-      'Changed files are read within seconds. Who renews them also writes caBundle into the webhook configurations.',
+      'Changed files are read within seconds. That program must also write caBundle into the webhook configurations.',
   },
   caLifetimeMs: {
     title: 'CA lifetime',

@@ -23,7 +23,7 @@ export const common = {
     format: clusterId,
     unset: 'the UID of the namespace kube-system',
     sentence:
-      'Id of this cluster in the marks of its reservations. Two clusters of one project must differ in it; a copy restored from a backup has the same UID.',
+      'Id of this cluster in the marks of its reservations. Clusters of one project must have different ids; a copy restored from a backup has the same UID.',
   },
   serviceLocationWins: {
     title: 'Service location wins',
@@ -59,7 +59,7 @@ export const common = {
     default: '',
     sentence:
       "Networks from which a user may choose a Service's own address, besides the reservations of the project. " +
-      'Addresses that only mean something inside a host, a link or this cluster are always refused.',
+      'Addresses that are valid only inside a host, a link or this cluster are always refused.',
   },
   onCloudFailure: {
     title: 'cloud failure policy',
@@ -76,7 +76,7 @@ export const common = {
     env: 'EIP_CLOUD_TIMEOUT',
     format: duration(1000),
     default: '20s',
-    sentence: 'Timeout of a cloud API call that changes something. A call that only reads has half of it.',
+    sentence: 'Timeout of a call to the provider that changes something. The timeout of a read is half as long.',
   },
   unboundGraceMs: {
     title: 'unbound grace period',
@@ -93,7 +93,7 @@ export const common = {
     format: limit(1_000_000),
     default: '100',
     sentence:
-      'Maximum number of addresses in the cluster. Retained and warm addresses count. At the maximum, new claims are refused; `none` is no limit.',
+      'Maximum number of addresses in the cluster, including retained and warm ones. At the maximum, new claims are refused; `none` removes the limit.',
   },
   maxAddressesPerNamespace: {
     title: 'maximum number of addresses per namespace',
@@ -102,7 +102,7 @@ export const common = {
     format: limit(1_000_000),
     default: '20',
     sentence:
-      'Maximum number of addresses in one namespace. Retained addresses count. At the maximum, new claims are refused, and so they are after three times as many within an hour; `none` is no limit.',
+      'Maximum number of addresses in one namespace, including retained ones. At the maximum, or after three times as many new addresses within an hour, new claims are refused; `none` removes the limit.',
   },
   maxUnbound: {
     title: 'maximum number of unbound addresses',
@@ -111,7 +111,7 @@ export const common = {
     format: number(1, 100_000),
     default: '100',
     sentence:
-      'Maximum number of reservations without a stored Service; a quarter of it for one namespace. At the maximum, admission reserves no address; the controller does it later.',
+      'Maximum number of reservations without a stored Service; one namespace may have a quarter of it. At the maximum, admission reserves no address, and the controller does so later.',
   },
   warmPool: {
     title: 'warm pool',
@@ -172,7 +172,7 @@ export const common = {
     format: boolean,
     default: 'true',
     sentence:
-      'Whether a Service may request by annotation that its reservation is retained, or keep it by protection. The default reclaim policy is not affected.',
+      'Whether a Service may have its reservation retained, by annotation or by protection. The default reclaim policy is not affected.',
   },
   defaultReclaimPolicy: {
     title: 'default reclaim policy',

@@ -12,7 +12,7 @@ const probes = {
     format: duration(100),
     default: '1s',
     sentence:
-      'How often each API server is probed, whether or not the probe before has ended. After a refusal it is probed again in half of the time. Until it is good for the first time, it is probed again in a quarter of the time after a good answer.',
+      'How often each API server is probed, even if the previous probe has not ended. After a refusal the next probe follows in half of the time. Until an API server is good for the first time, the next probe follows a good answer in a quarter of the time.',
   },
   probeTimeoutMs: {
     title: 'control-plane probe timeout',
@@ -20,7 +20,7 @@ const probes = {
     env: 'EIP_CONTROL_PLANE_PROBE_TIMEOUT',
     format: duration(100),
     default: '3s',
-    sentence: 'How long an API server has for its answer. A slower one counts as failed.',
+    sentence: 'How long a probe waits for an answer before it counts as failed.',
   },
   probeFailures: {
     title: 'control-plane probe failures',
@@ -47,7 +47,7 @@ const probes = {
     format: duration(1000),
     default: '30s',
     sentence:
-      'Pause after a move before the next one; twice as long with each. The first three moves from holders that fail or leave do not wait.',
+      'Pause between two moves, which doubles with each move. The first three moves from holders that fail or leave do not wait.',
   },
   controlPlaneReadMs: {
     title: 'control-plane read interval',
@@ -55,7 +55,8 @@ const probes = {
     env: 'EIP_CONTROL_PLANE_READ_INTERVAL',
     format: duration(1000),
     default: '1m',
-    sentence: 'How often the provider is read for the holder while nothing fails. Around a move it is read at once.',
+    sentence:
+      'How often the guardian reads the holder from the provider while nothing fails. Around a move it does so at once.',
   },
 } as const satisfies SettingsTable
 

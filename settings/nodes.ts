@@ -31,7 +31,7 @@ export const nodeSettings = {
     flag: '--node-status-update-frequency',
     format: duration(1000),
     default: '5m',
-    sentence: 'How often all machines are listed and the addresses and labels of nodes compared with them.',
+    sentence: 'How often eip-admission lists all machines and compares the addresses and labels of nodes with them.',
   },
   nodeMonitorMs: {
     title: 'node monitor period',

@@ -36,7 +36,7 @@ export const apiServer = {
   format: hostUrl,
   unset: 'that of the kubeconfig, or of the cluster of the pod',
   sentence:
-    'URL of the API server to talk to, with the same credentials. A guardian talks to the one of its own machine, such as `https://$(HOST_IP):6443`, never to the address that it guards.',
+    'URL of the API server to talk to, with the same credentials. For a guardian, the API server of its own machine, such as `https://$(HOST_IP):6443`, never the address that it guards.',
 } as const
 
 const cluster = {
@@ -85,7 +85,7 @@ const listeners = {
     format: bindAddress,
     default: '::',
     sentence:
-      'IP address on which the webhooks listen. :: means every address of the host, also every IPv4 address; 0.0.0.0 means its IPv4 addresses alone.',
+      'IP address on which the webhooks listen. :: means every address of the host, including IPv4; 0.0.0.0 means only its IPv4 addresses.',
   },
   webhookSecurePort: {
     title: 'webhook port',
@@ -109,7 +109,7 @@ const listeners = {
     format: bindAddress,
     default: '::',
     sentence:
-      'IP address on which health checks and metrics are served, to callers without credentials too. 127.0.0.1 keeps them on the host; :: means all of its addresses, and 0.0.0.0 its IPv4 addresses alone.',
+      'IP address on which health checks and metrics are served, without authentication. 127.0.0.1 keeps them on the host; :: means all of its addresses, and 0.0.0.0 only its IPv4 addresses.',
   },
   shutdownDelayMs: {
     title: 'shutdown delay',

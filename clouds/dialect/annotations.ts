@@ -60,7 +60,7 @@ const nodeAnnotations = {
   multihop: onNode(
     ['multihop', 'multi-hop', 'MultiHop', 'multihop'],
     '`true`',
-    'The mark of a peer that is more than one hop away. Left out for a nearer peer.',
+    'Marks a peer that is more than one hop away. Absent for a nearer peer.',
   ),
   password: onNode(
     ['password', 'bgp-pass', 'BGPPass', 'BGP password'],

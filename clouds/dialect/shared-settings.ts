@@ -54,7 +54,7 @@ export function loadBalancerChoice(env: string, dialect: LoadBalancerDialect) {
     field: 'loadbalancer',
     format: loadBalancer(dialect),
     default: 'none',
-    sentence: `What brings traffic to the nodes: ${oneOf(schemesFor(dialect))}. With none, there is no load balancing.`,
+    sentence: `How traffic reaches the nodes: ${oneOf(schemesFor(dialect))}. With none, there is no load balancing.`,
   } as const
 }
 
@@ -101,8 +101,8 @@ export function healthCheckUseHostIp(envPrefix: string, address: 'eip' | 'fip') 
     format: boolean,
     default: 'false',
     sentence:
-      'Probes the API servers only by their own addresses. Otherwise the control-plane address itself is probed too, ' +
-      'where it leads away from the machine that probes.',
+      'Probes the API servers only by their own addresses. Otherwise guardians also probe the control-plane address itself, unless it routes to their own ' +
+      'machine.',
   } as const
 }
 

@@ -91,7 +91,7 @@ const addresses = {
     field: 'annotationEIPMetro',
     format: annotation,
     default: 'metal.equinix.com/eip-metro',
-    sentence: 'Name of the annotation by which a Service requests a metro.',
+    sentence: 'Name of the annotation with which a Service requests a metro.',
     annotation: serviceLocation('a metro code, such as `da`', 'the metro setting'),
   },
   annotationEipFacility: {
@@ -101,7 +101,7 @@ const addresses = {
     field: 'annotationEIPFacility',
     format: annotation,
     default: 'metal.equinix.com/eip-facility',
-    sentence: 'Name of the annotation by which a Service requests a facility.',
+    sentence: 'Name of the annotation with which a Service requests a facility.',
     annotation: serviceLocation('a facility code, such as `da11`', 'the facility setting'),
   },
 } as const satisfies SettingsTable

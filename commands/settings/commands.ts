@@ -37,8 +37,8 @@ export const installSettings = {
     format: boolean,
     default: 'false',
     sentence:
-      'Changes also what Helm installed, turns webhooks from a URL to the Service in the cluster, and takes over the ' +
-      'installation of another namespace.',
+      'Also changes objects that Helm installed, replaces a webhook URL by the Service in the cluster, and ' +
+      'takes over the installation of another namespace.',
   },
   namespace: ownNamespace,
   leaseNamespace: leaderElection.leaseNamespace,
@@ -103,7 +103,7 @@ export const doctorSettings = {
     flag: '--allow-unknown',
     format: boolean,
     default: 'false',
-    sentence: 'Exits with 0 although something could not be checked, as where few rights are given.',
+    sentence: 'Exits with 0 even if something could not be checked, for example for lack of rights.',
   },
 } as const satisfies SettingsTable
 

@@ -30,6 +30,6 @@ export const takeoverLabels: readonly WrittenName[] = [
     name: stoppedLabel,
     on: 'DaemonSet',
     sentence:
-      'In its node selector: the DaemonSet runs nowhere, because no node has this label. `takeover` stopped it, or the chart has `replicas: 0`.',
+      'In a node selector: the DaemonSet runs on no node, because no node has this label. `takeover` stopped it, or the chart has `replicas: 0`.',
   },
 ]

@@ -3,8 +3,8 @@ import { type Alert, type AlertGroup, ruleExpression } from '../../telemetry/ale
 const opening = `# Alerts
 
 The chart installs these rules with \`prometheusRule.enabled\`; \`manifests/monitoring/eip-admission.rules.yaml\` has them
-for a Prometheus without its operator. [The guide](../guides/monitoring.md) says how. \`critical\` calls a person: users
-are harmed now. \`warning\` can wait for the day. No alert fires in a rolling update, and each is tested.
+for a Prometheus without its operator ([guide](../guides/monitoring.md)). \`critical\` means that users are affected now, or
+would be at the next failure. \`warning\` can wait for working hours. No alert fires during a rolling update.
 `
 
 /** The reference page of all alerts, in Markdown. Each heading is where the alert's \`runbook_url\` leads. */

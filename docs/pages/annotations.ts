@@ -29,18 +29,18 @@ const opening = `# Annotations, labels and finalizers
 
 This page lists every annotation that eip-admission reads or writes, and its own labels, finalizers and conditions.
 
-- \`--cloud-provider\` chooses the dialect. The annotations of a dialect exist only in it; all others exist in every
+- \`--cloud-provider\` chooses the dialect. A dialect has its own annotations; all others exist in every
   dialect.
-- Some annotations have a name that a setting can change. Its flag stands beside the name; see [settings](settings.md).
-- An annotation of a Service that begins with \`eip-admission.dev/\` and is not in these tables is refused, because it is
-  probably a typo. The error names the most similar annotation.
+- A setting can change the names of some annotations. Its flag is beside the name; see [settings](settings.md).
+- Admission refuses an annotation of a Service that begins with \`eip-admission.dev/\` and is not in these tables. The error
+  names the most similar annotation.
 ${prefixes}
-- \`{{n}}\` is the number of a peer, which begins with 0.
+- \`{{n}}\` is the number of a peer, from 0.
 `
 
-const announcerIntro = `Annotations of MetalLB, Cilium, Calico and kube-vip. They count if the load balancer setting chooses that software. With
-\`empty://\`, the annotation that its \`ip-annotation\` names does the same. An address that a user requests in this way is an own
-address: eip-admission reserves nothing for it.
+const announcerIntro = `Annotations of MetalLB, Cilium, Calico and kube-vip have an effect if the load balancer setting chooses that software. With
+\`empty://\`, so does the annotation that \`ip-annotation\` names. An address that a user requests in this way is an own address:
+eip-admission reserves nothing for it.
 `
 
 /** The reference page of all annotations, in Markdown, from the tables that the code itself uses. */
@@ -104,7 +104,7 @@ const probeAnnotations: readonly Annotation[] = [
     on: 'ConfigMap',
     writers: ['eip-admission'],
     values: 'the name of a replica',
-    sentence: 'The answer to a dry run by which eip-admission checks that the API server calls it. It is never stored.',
+    sentence: 'The answer to a dry run that checks whether the API server calls eip-admission. It is never stored.',
   },
 ]
 

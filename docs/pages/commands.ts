@@ -2,9 +2,9 @@ import { type ProgramDeps, program } from '../../commands/program.ts'
 
 const opening = `# Commands
 
-\`eip-admission --help\` prints the commands, and \`--help\` after a command its flags. Arguments
-that begin with a flag are those of \`serve\`, as the replaced programs have one command. \`--help=all\` prints every flag, also
-those of each cloud. [Settings](settings.md) says more about each flag.
+\`eip-admission --help\` lists the commands, and \`--help\` after a command lists its flags. \`--help=all\` lists every flag, also
+those of each provider. Without a command, \`eip-admission\` runs \`serve\`, as the replaced programs did.
+[Settings](settings.md) explains each flag.
 `
 
 /** A program that is only asked for its help texts. */

@@ -5,26 +5,26 @@ import type { FactName } from '../../inspect/facts.ts'
 
 const opening = `# doctor
 
-\`eip-admission doctor\` checks a live cluster and its cloud. It changes nothing: it reads, and asks the API server by a dry
-run whether it calls the webhooks.
+\`eip-admission doctor\` checks a live cluster and its provider. It changes nothing: it only reads, and uses a dry run to check
+that the API server calls the webhooks.
 
 \`\`\`sh no-run=is-a-test
 eip-admission doctor
 \`\`\`
 
-It reads the settings of \`serve\` as your kubeconfig may: from the Deployment, its environment, and the Secrets and ConfigMaps
-that it names. A flag of \`serve\` takes precedence over them. Where \`serve\` runs outside the cluster, give it \`--cloud-provider\`:
-it then reads its flags and its environment, as \`serve\` does. \`kubectl eip doctor\` is the same, and \`helm test\` runs it in a pod
-with the rights of \`serve\`.
+With the rights of your kubeconfig, \`doctor\` reads the settings of \`serve\` from the Deployment, and from the Secrets and
+ConfigMaps that it names. You can override them with flags of \`serve\`. If \`serve\` runs outside the cluster, set
+\`--cloud-provider\`: \`doctor\` then reads only its own flags and environment. \`kubectl eip doctor\` does the same, and \`helm test\`
+runs it in a pod with the rights of \`serve\`.
 
-The end of each line is the id of the check, as in this table. A line begins with:
+Each line ends with the id of its check, and begins with:
 
 - \`ok\`: nothing is wrong
 - \`warning\` or \`ERROR\`: what is wrong, why that matters, and the command that fixes it
-- \`manual\`: nothing reports it, so \`run\` names the command that shows it
+- \`manual\`: \`doctor\` cannot see it, so \`run\` names the command that shows it
 - \`unknown\`: a fact could not be read; the reason names the missing right
 
-\`-o json\` prints the same for programs. \`--allow-unknown\` exits with 0 where only facts are missing.
+\`-o json\` prints the same for programs. With \`--allow-unknown\`, \`doctor\` exits with 0 if only facts are missing.
 
 | exit code | meaning |
 | --- | --- |
@@ -35,7 +35,7 @@ The end of each line is the id of the check, as in this table. A line begins wit
 
 const rightsOpening = `## What it reads
 
-It needs the rights of the role \`cluster-admin\` or these. Without one of them it checks the rest.
+\`doctor\` needs the rights of the role \`cluster-admin\`, or these. Without one of them it still makes the other checks.
 `
 
 /** The reader of each fact. */

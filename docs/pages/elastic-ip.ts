@@ -18,14 +18,14 @@ const [version] = versions
 
 const opening = `# ElasticIP
 
-An ElasticIP is a public address of the project and the Service that holds it: to an address what a PersistentVolume is
-to a disk. eip-admission writes one for each Service; an operator can write one to
+An ElasticIP records a public address of the project, and the Service that holds it. It is to an address what a
+PersistentVolume is to a disk. eip-admission writes one for each Service. An operator can write one to
 [provision an address](../guides/available-addresses.md).
 
 - API version: \`${group}/${version?.name}\`, kind \`${names.kind}\`, short name \`${names.shortNames.join()}\`
 - Scope: ${scope}. [Rights](../guides/rights.md) says who may do what.
 - The record of a Service is named \`<namespace>.<service>\`, and that of its second address \`<namespace>.<service>.ipv4\`
-  or \`.ipv6\`. Give yours names without dots.
+  or \`.ipv6\`. Give your own ElasticIPs names without dots.
 
 \`\`\`sh run
 kubectl get eip -o wide
@@ -34,9 +34,9 @@ kubectl get eip --field-selector status.phase=Requested
 kubectl explain eip.spec
 \`\`\`
 
-Field selectors need Kubernetes 1.31. Its conditions keep the conventions of the Kubernetes API: \`kubectl wait
---for=condition=Ready\`, Flux and Helm 4 understand them. \`Ready\` is true while the address is in use, can be
-claimed, or is retained. \`Stalled\` is there only while a person must change something; its reason and message say what.
+Field selectors need Kubernetes 1.31. The conditions follow the conventions of the Kubernetes API, so \`kubectl wait
+--for=condition=Ready\`, Flux and Helm 4 understand them. \`Ready\` is true while the address is in use, can be claimed, or is
+retained. \`Stalled\` exists only while a person must change something; its reason and message say what.
 `
 
 /** The reference page of ElasticIP, in Markdown, from the schema that the API server has. */
@@ -47,7 +47,7 @@ export function elasticIPReference(): string {
     opening,
     `## Spec\n\n${spec.description}\n\n${fieldTable(spec, 'spec')}\n`,
     `## Status\n\n${status.description}\n\n${fieldTable(status, 'status')}\n`,
-    `## Rules\n\nThe API server refuses what breaks one of these, with this text:\n\n${rulesOf(schema).join('\n')}\n`,
+    `## Rules\n\nThe API server refuses an ElasticIP that breaks one of these rules, with this text:\n\n${rulesOf(schema).join('\n')}\n`,
     `## Columns\n\n\`kubectl get eip\` shows these; those with \`-o wide\` are marked.\n\n${columns()}\n`,
   ].join('\n')
 }

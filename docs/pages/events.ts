@@ -3,16 +3,16 @@ import { type EventRow, catalogue } from '../../telemetry/events/catalogue.ts'
 
 const opening = `# Events
 
-Events say what the process did and what it could not do. \`kubectl describe\` shows those of one object, and this shows
-all that somebody should read:
+Events report the steps and the problems of eip-admission. \`kubectl describe\` shows the Events of one object. This command
+shows all warnings:
 
 \`\`\`sh run
 kubectl get events -A --field-selector type=Warning
 \`\`\`
 
-The API server keeps an Event for an hour. A problem that lasts is written once, and again each half hour: retries that
-change nothing write no Event. Beyond 25 Events an object gets one each five minutes, as with client-go. Events about objects without a namespace, such as nodes, are in \`default\`.
-The reasons of Services and nodes are those of the cloud controller manager of Kubernetes, so that dashboards continue.
+The API server keeps an Event for an hour. A lasting problem is recorded once, and again every half hour. After 25 Events,
+an object gets one every five minutes, as with client-go. Events about objects without a namespace, such as nodes, are in
+\`default\`. The reasons for Services and nodes are those of Kubernetes' cloud controller manager, so dashboards keep working.
 `
 
 /** The reference page of all Events, in Markdown, from the catalogue that the recorders take their reasons from. */

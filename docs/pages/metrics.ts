@@ -3,8 +3,8 @@ import { type MetricRow, catalogue } from '../../telemetry/metrics/catalogue.ts'
 
 const opening = `# Metrics
 
-Prometheus reads these from \`/metrics\` of the health port (\`--secure-port\`, 10258), of every replica. Some have values
-only at the leader. Times and ages are in seconds. Histograms also have \`_bucket\`, \`_sum\` and \`_count\`.
+Every replica serves these metrics at \`/metrics\` on the health port (\`--secure-port\`, 10258). For some metrics, only the
+leader has values. Times and ages are in seconds. Histograms also have \`_bucket\`, \`_sum\` and \`_count\`.
 `
 
 /** The reference page of all metrics, in Markdown, from the catalogue that the process registers. */

@@ -11,24 +11,22 @@ import { absenceOf, type Section, type Setting, type SettingsTable } from '../..
 
 const opening = `# Settings
 
-This page lists every setting of \`eip-admission serve\`, \`install\`, \`cleanup\` and \`doctor\`. A setting has up to four sources. The
-first one that has a value counts:
+This page lists every setting of \`eip-admission serve\`, \`install\`, \`cleanup\` and \`doctor\`. A setting has up to four sources. The first
+one with a value takes effect:
 
 1. the flag
 2. the environment variable
 3. the field of the configuration file
 4. the default
 
-A required setting without a value keeps the process from starting. The error lists all problems at once.
+The process does not start without its required settings. The error lists all problems at once.
 
-- **Configuration file.** One JSON object. \`--cloud-config\` names the file. In a cluster it is usually the key
-  \`cloud-sa.json\` of a mounted Secret. Upper and lower case of field names are the same. Numbers may be written as
-  strings. An unknown field causes a warning.
-- **Empty values.** An empty value means "not set" in every source. Blanks and line breaks around a value are removed.
-- **Flags.** Write \`--flag=value\` or \`--flag value\`. A flag with the values true and false may stand alone; it is then
-  true.
-- **Secrets.** Secrets have no flag, because every user of the host can see the arguments of a process. A secret is never
-  printed, not even in an error about it.
+- **Configuration file.** A JSON object in the file that \`--cloud-config\` names, usually the key \`cloud-sa.json\` of a mounted
+  Secret. Field names are not case-sensitive. Numbers may be strings. An unknown field causes a warning.
+- **Empty values.** An empty value means "not set" in every source. Spaces and line breaks around a value are removed.
+- **Flags.** Write \`--flag=value\` or \`--flag value\`. A boolean flag without a value is true.
+- **Secrets.** Secrets have no flag, because every user of the host can see the arguments of a process. Secrets are never
+  printed, not even in errors.
 - **Durations** are written as in Go: \`30s\`, \`1m30s\`, \`250ms\`.
 - **Lists** are separated by commas.
 - **Proxies.** Calls to the provider go through the proxy of \`HTTPS_PROXY\`, except to hosts in \`NO_PROXY\` and to the same
@@ -47,7 +45,7 @@ export function settingsReference(): string {
     commonPart(),
     '## The process\n\nSettings of `eip-admission serve` that are the same for every cloud.\n',
     ...processSections.map((part) => section(part, 3)),
-    '## Other commands\n\nEach of these commands runs once, with a kubeconfig, and ends.\n',
+    '## Other commands\n\nEach of these commands runs once, with a kubeconfig.\n',
     ...onceCommands.map(({ words, table, beside }) =>
       section({ heading: `\`eip-admission ${words}\`${beside ? ', besides those of `serve`' : ''}`, table }, 3),
     ),
@@ -86,7 +84,7 @@ const ofNodes = 'kube-vip reads the annotations `<prefix>/node-asn`, `peer-asn`,
 
 function commonPart(): string {
   const intro =
-    'These settings exist in every dialect. If the table of a dialect has a setting of the same name, that one counts.'
+    'These settings exist in every dialect. If the table of a dialect has a setting of the same name, that one takes precedence.'
   return `## Addresses, in every dialect\n\n${intro}\n\n${settingsTable(common)}\n`
 }
 

@@ -69,7 +69,7 @@ export const serviceAnnotations: readonly Annotation[] = annotationsOn('Service'
     values: ['true', 'false'],
     default: '`false`',
     sentence:
-      'While it is `true`, the Service can neither be deleted nor give up its address. Where no review sees that, the reservation is retained, if a Service may request that (`--allow-retain`).',
+      'While it is `true`, the Service can neither be deleted nor lose its address. If no review sees the deletion, the reservation is retained, unless `--allow-retain=false`.',
   },
   {
     name: withdrawingAnnotation,
@@ -82,7 +82,7 @@ export const serviceAnnotations: readonly Annotation[] = annotationsOn('Service'
     writers: ['eip-admission'],
     values: 'an id',
     sentence:
-      'A request for a managed load balancer whose answer has not come. While it is there, no second one is requested.',
+      'An unanswered request for a managed load balancer. While it is there, eip-admission does not send a second one.',
   },
 ])
 
@@ -139,14 +139,14 @@ export const ledgerAnnotations: readonly Annotation[] = annotationsOn('ConfigMap
     writers: ['administrator'],
     values: 'a heartbeat or a cluster id',
     sentence:
-      'On `eip-admission-ledger`: overrules another cluster whose heartbeat was found, or confirms a new `--cluster-id`. eip-admission removes it when it has acted on it.',
+      'On `eip-admission-ledger`: overrules another cluster whose heartbeat was found, or confirms a new `--cluster-id`. eip-admission removes the annotation when it has acted on it.',
   },
   {
     name: confirmProjectAnnotation,
     writers: ['administrator'],
     values: 'a project, as the Event names it',
     sentence:
-      'On `eip-admission-ledger`: the ledger belongs to this project from now on, or the addresses that this project lost are really gone. eip-admission removes it when it has acted on it.',
+      'On `eip-admission-ledger`: the ledger belongs to this project from now on, or the addresses that this project lost really no longer exist. eip-admission removes the annotation when it has acted on it.',
   },
 ])
 
@@ -157,13 +157,13 @@ export const leaseAnnotations: readonly Annotation[] = annotationsOn('Lease', [
     writers: ['eip-admission'],
     values: 'a replica and a time (RFC 3339)',
     sentence:
-      'On the lease of the controllers: the leader that the provider does not answer, and when it asked the other replicas whether it answers them.',
+      'On the lease of the controllers: the leader that the provider does not answer, and when that leader asked the other replicas for help.',
   },
   {
     name: reachedAnnotation,
     writers: ['eip-admission'],
     values: 'the value of `cloud-silent`, and a replica',
-    sentence: 'On the lease of the controllers: the provider answered this replica, so the leader gives the lease up.',
+    sentence: 'On the lease of the controllers: the provider answered this replica, so the leader gives up the lease.',
   },
 ])
 

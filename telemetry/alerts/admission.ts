@@ -25,10 +25,10 @@ export const admissionAlerts: AlertGroup = {
       expr: `sum ${perInstall} (increase(eip_admission_services_without_admission_total[30m])) > 2`,
       summary: 'Services were created without a review, and the controllers completed them.',
       description: `{{ $value | printf "%.0f" }} Services passed the webhooks of eip-admission ${where} within 30 minutes.`,
-      symptom: 'Services return from `kubectl create` without an address and get it later; no mistake is refused.',
+      symptom: 'New Services get their address later, and mistakes are not refused.',
       action:
-        'Run `doctor`, and look for `failed calling webhook` in the log of the API server. Services that ' +
-        '`webhooks.excludedNamespaces` or a selector of the chart leaves out count too. Silence the alert where you want that.',
+        'Run `doctor`, and look for `failed calling webhook` in the log of the API server. Services that `webhooks.excludedNamespaces` or a selector of the chart excludes count too. If you ' +
+        'exclude them on purpose, silence the alert.',
       guide: unreached,
     },
     EIPAdmissionReviewsSlow: {
@@ -42,8 +42,7 @@ export const admissionAlerts: AlertGroup = {
       description: `One in 20 reviews of {{ $labels.webhook }} ${where} takes more than {{ $value | humanizeDuration }}; the time-out is 10 s.`,
       symptom: '`kubectl create` takes seconds. Beyond the time-out, Services get their address later.',
       action:
-        'Compare with the duration of the `reserve` calls in the row _The cloud_ of the dashboard. Keep a warm pool ' +
-        '(`--warm-pool`) where the provider is slow.',
+        'Compare with the duration of the `reserve` calls in the row _The cloud_ of the dashboard. If the provider is slow, use a warm pool (`--warm-pool`).',
       guide: { file: 'guides/troubleshooting.md', heading: '`kubectl create` takes long' },
     },
     EIPAdmissionReviewsFail: {

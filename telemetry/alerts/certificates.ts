@@ -12,27 +12,27 @@ export const certificateAlerts: AlertGroup = {
       severity: 'critical',
       for: '15m',
       expr: `min ${per('instance')} (eip_admission_cert_not_after_timestamp_seconds) - time() < 6 * 3600`,
-      summary: 'The serving certificate of the webhooks ends within six hours.',
+      summary: 'The serving certificate of the webhooks expires within six hours.',
       description:
         'The certificate of {{ $labels.instance }} in namespace {{ $labels.namespace }} ends in {{ $value | humanizeDuration }} and was not renewed.',
       symptom,
       action:
-        'Run `kubectl logs` of the leader: it says why it issues none. With cert-manager run `kubectl describe certificate -n ' +
-        'eip-admission`. With `--webhook-cert-lifetime` of a day or less, write a rule of your own.',
+        'Run `kubectl logs` of the leader: it says why it issues none. With cert-manager, run `kubectl describe certificate ' +
+        '-n eip-admission`. With `--webhook-cert-lifetime` of a day or less, write your own rule.',
       guide,
     },
     EIPAdmissionAuthorityEndsSoon: {
       severity: 'warning',
       for: '15m',
       expr: `min ${perInstall} (eip_admission_ca_not_after_timestamp_seconds) - time() < 7 * 86400`,
-      summary: 'The certificate authority of the webhooks ends within a week.',
+      summary: 'The certificate authority of the webhooks expires within a week.',
       description:
         'The authority that the API server trusts eip-admission in namespace {{ $labels.namespace }} by ends in {{ $value | humanizeDuration }}.',
       symptom,
       action:
-        'Run `doctor`: `ca-bundle` says which. Look at the Secret `eip-admission-ca` and at the log of the leader. Each ' +
-        'rotation fires this where `--webhook-ca-lifetime` is less than three times `--webhook-cert-lifetime` and 24 days, ' +
-        'which is 45 days by default. Write a rule of your own then.',
+        'Run `doctor`: `ca-bundle` says which authority. Check the Secret `eip-admission-ca` and the log of ' +
+        'the leader. If `--webhook-ca-lifetime` is less than three times `--webhook-cert-lifetime` plus 24 ' +
+        'days (45 days by default), each rotation fires this alert: write your own rule.',
       guide,
     },
   }),

@@ -19,8 +19,9 @@ export const cloudAlerts: AlertGroup = {
       expr: rises(`${calls}{result=~"quota|auth"}`, { by: per('call', 'result'), window: '15m' }),
       summary: 'The provider refuses calls: a quota is used up, or the key lacks a right.',
       description: `The provider refused {{ $value | printf "%.0f" }} calls of {{ $labels.call }} with {{ $labels.result }} within 15 minutes, of eip-admission ${where}.`,
-      symptom: '`kubectl create` refuses Services with the words of the provider, or they stay at `<pending>`.',
-      action: 'quota: release addresses or ask for a higher quota. auth: correct the key. `doctor` says which.',
+      symptom: '`kubectl create` fails and quotes the provider, or Services stay `<pending>`.',
+      action:
+        'For `quota`, release addresses or request a higher quota. For `auth`, correct the key. `doctor` says which it is.',
       guide: { file: 'guides/troubleshooting.md', heading: '`kubectl create` or `apply` is refused' },
     },
     EIPAdmissionCloudErrors: {
@@ -30,9 +31,9 @@ export const cloudAlerts: AlertGroup = {
       quietWhile: cloudCauses,
       summary: 'More than a fifth of the calls to the provider fail.',
       description: `{{ $value | humanizePercentage }} of the calls of eip-admission ${where} to the provider fail or meet its rate limit.`,
-      symptom: 'New Services get their address late, and deleted ones stay in `Terminating` for longer.',
+      symptom: 'New Services get their address late, and deleted Services stay in `Terminating` longer.',
       action:
-        "Look at the vendor's status page. Where `result` of the calls is `rate-limit`, other programs use up the calls: give each a token of its own.",
+        "See the vendor's status page. If the `result` of calls is `rate-limit`, other programs use up the calls: give each its own token.",
       guide: noAddress,
     },
     EIPAdmissionCloudSilent: {
@@ -43,13 +44,13 @@ export const cloudAlerts: AlertGroup = {
         `and on (cluster, namespace) ${rate(noAnswer)} > 0`,
       // A key that is refused is the cause, whatever else fails now and then.
       quietWhile: ['EIPAdmissionCloudRefuses'],
-      summary: 'The provider is down, or cannot be reached: for more than five minutes it has completed no call.',
+      summary: 'The provider is down or unreachable: it has completed no call for more than five minutes.',
       description: `The provider last completed a call of the leader ${where} {{ $value | humanizeDuration }} ago, and calls since then failed.`,
       symptom:
-        'New Services stay at `<pending>`, and deleted ones in `Terminating`. Services that have an address keep it.',
+        'New Services stay `<pending>`, and deleted Services `Terminating`. Services that have an address keep it.',
       action:
-        "Look at the vendor's status page. If the provider works, run `doctor`: it says whether the way to the API or the " +
-        'rate limit is the cause. When the provider is back, all continues automatically within five minutes.',
+        "See the vendor's status page. If the provider works, run `doctor`: it says whether the network or " +
+        'the rate limit is the cause. When the provider is back, everything continues within five minutes.',
       guide: { file: 'guides/monitoring.md', heading: 'When the provider is down' },
     },
     EIPAdmissionSweepOld: {
@@ -57,11 +58,11 @@ export const cloudAlerts: AlertGroup = {
       for: '10m',
       expr: `${sinceLeader('eip_admission_last_sweep_timestamp_seconds')} > 1800`,
       quietWhile: cloudCauses,
-      summary: 'No sweep has ended without an error for half an hour.',
+      summary: 'No sweep has succeeded for half an hour.',
       description: `The last good sweep of the leader ${where} ended {{ $value | humanizeDuration }} ago.`,
-      symptom: 'None at first. Lost addresses are not noticed, and orphans are not released.',
+      symptom: 'None at first. eip-admission does not notice lost addresses, and does not release orphans.',
       action:
-        'Run `kubectl logs` of the leader: it says why sweeps fail. With `--sweep-interval` above 20m, write a rule of your own.',
+        'Run `kubectl logs` of the leader: it says why sweeps fail. With `--sweep-interval` above 20m, write your own rule.',
       guide: { file: 'guides/troubleshooting.md', heading: 'Addresses are reserved that no Service uses' },
     },
   }),

@@ -18,12 +18,12 @@ export const controlPlaneAlerts: AlertGroup = {
         // A guardian that stopped shows nothing, but there was one.
         `or max ${perInstall} (max_over_time(eip_admission_control_plane_leader[1d]))\n` +
         `unless max ${perInstall} (eip_admission_control_plane_leader)`,
-      summary: 'No guardian may move the control-plane address, or none runs any more.',
+      summary: 'No guardian can move the control-plane address, or none runs any more.',
       description: `No guardian ${where} has held its lease for five minutes.`,
-      symptom: 'None yet. If the holder fails, nothing moves the address and the API server cannot be reached.',
+      symptom: 'None yet. If the holder fails, the address does not move, and the API server is unreachable.',
       action:
         'Run `kubectl get pods -n eip-admission` and `kubectl get lease -n kube-system eip-admission-control-plane`, and read ' +
-        'the logs of the guardians. Where you removed them on purpose, silence this alert for a day.',
+        'the logs of the guardians. If you removed them on purpose, silence this alert for a day.',
       guide,
     },
     EIPAdmissionControlPlaneHolderSilent: {
@@ -33,7 +33,7 @@ export const controlPlaneAlerts: AlertGroup = {
       summary: 'The API server that has the control-plane address does not answer, and the address stays there.',
       description: `The holder has not answered the guardian ${where} for {{ $value | humanizeDuration }}.`,
       symptom: '`kubectl` and kubelets do not reach the API server.',
-      action: 'Look at the API servers: the address moves as soon as another one answers `/readyz` with ok.',
+      action: 'Check the API servers: the address moves as soon as another one answers `/readyz` with ok.',
       guide,
     },
     EIPAdmissionControlPlaneProblem: {
@@ -42,7 +42,7 @@ export const controlPlaneAlerts: AlertGroup = {
       // The problem is the leader's, and a scrape between two leaders shows none.
       expr: `max ${perInstall} (max_over_time(eip_admission_control_plane_problem[2m])) == 1`,
       quietWhile: [...cloudCauses, 'EIPAdmissionControlPlaneHolderSilent'],
-      summary: 'The control-plane address needs a person.',
+      summary: 'The control-plane address needs an operator.',
       description: `The guardian ${where} cannot continue alone: no candidate, no reservation with the tag, or the provider cannot be reached.`,
       symptom: 'The address does not move when it must.',
       action: 'Run `doctor`, and read the line `[!] control-plane-address` of `/readyz` of the leading guardian.',
@@ -54,9 +54,9 @@ export const controlPlaneAlerts: AlertGroup = {
       expr:
         `count ${perInstall} (${probes('{result="ok"}')} > 0) < 2\n` +
         `and count ${perInstall} (${probes('')} > 0) > 1`,
-      summary: 'The control-plane address has no second API server to go to.',
+      summary: 'The control-plane address has no second API server to move to.',
       description: `Of all API servers that the guardians ${where} probe, {{ $value }} answers.`,
-      symptom: 'None yet. If the holder fails too, the API server cannot be reached.',
+      symptom: 'None yet. If the holder fails too, the API server is unreachable.',
       action:
         'Repair the API servers of the other control-plane nodes: the guardians log `probe failed` with the reason.',
       guide,
@@ -69,7 +69,7 @@ export const controlPlaneAlerts: AlertGroup = {
       summary: 'The control-plane address has moved more than five times within an hour.',
       description: `It moved {{ $value | printf "%.0f" }} times within an hour, by the guardians ${where}.`,
       symptom: 'Every move cuts all connections to the API server.',
-      action: 'The Events `ControlPlaneAddressMoved` have the reasons. Another program may move it too.',
+      action: 'The Events `ControlPlaneAddressMoved` give the reasons. Another program may also move the address.',
       guide,
     },
     EIPAdmissionControlPlaneMovesFail: {
@@ -78,9 +78,9 @@ export const controlPlaneAlerts: AlertGroup = {
       expr: rises('eip_admission_control_plane_moves_total{result="error"}', { by: perInstall, window: '15m' }),
       summary: 'The provider does not move the control-plane address.',
       description: `{{ $value | printf "%.0f" }} moves failed within 15 minutes, by the guardians ${where}.`,
-      symptom: 'The API server cannot be reached at that address while its holder is bad.',
+      symptom: 'While its holder fails, the API server is unreachable at that address.',
       action:
-        'Run `kubectl logs` of the leading guardian: it has the answer of the provider. Move the address in its console.',
+        'Run `kubectl logs` of the leading guardian: it quotes the provider. Move the address in the console of the provider.',
       guide,
     },
     EIPAdmissionControlPlaneCloudReadOld: {
@@ -89,11 +89,11 @@ export const controlPlaneAlerts: AlertGroup = {
       // Guardians that do not lead read nothing, and who leads may change all the time.
       expr: `min ${perInstall} (eip_admission_control_plane_cloud_read_age_seconds) > 600`,
       quietWhile: cloudCauses,
-      summary: 'The provider was not read for the holder of the control-plane address for ten minutes.',
+      summary: 'The guardians have not read the holder of the control-plane address from the provider for ten minutes.',
       description: `No guardian ${where} has read the provider for {{ $value | humanizeDuration }}.`,
-      symptom: 'None yet. What was assigned by hand since then is not noticed.',
+      symptom: 'None yet. The guardians do not notice an assignment by hand.',
       action:
-        'Run `doctor` with the key of the guardians: `cloud-access` says whether it and the way to the provider are good.',
+        'Run `doctor` with the key of the guardians: `cloud-access` says whether the key and the connection to the provider work.',
       guide,
     },
   }),

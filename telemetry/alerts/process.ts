@@ -24,7 +24,7 @@ export const processAlerts: AlertGroup = {
       summary: 'Prometheus reads no process of eip-admission.',
       description: 'No process has been read for ten minutes: none runs, or Prometheus does not find them.',
       symptom: 'New Services get no address, and deleted ones stay in `Terminating`.',
-      action: 'Run `kubectl get pods -n eip-admission`; if they run, look at the targets of Prometheus.',
+      action: 'Run `kubectl get pods -n eip-admission`. If the pods run, check the targets of Prometheus.',
       guide: notReady,
     },
     EIPAdmissionNoLeader: {
@@ -33,10 +33,11 @@ export const processAlerts: AlertGroup = {
       expr: `max ${perInstall} (eip_admission_leader) == 0`,
       summary: 'No replica runs the controllers.',
       description: `No replica ${where} has held the lease for five minutes.`,
-      symptom: 'What admission could not finish stays `<pending>`, and deleted Services stay in `Terminating`.',
+      symptom:
+        'Services that admission could not complete stay `<pending>`, and deleted Services stay in `Terminating`.',
       action:
-        'Run `kubectl get lease -n kube-system cloud-controller-manager`. A predecessor that still runs holds it, or no process: ' +
-        'then a right is missing, or the replicas do not reach the API server. `doctor` says which.',
+        'Run `kubectl get lease -n kube-system cloud-controller-manager`. If a predecessor holds it, stop the predecessor. If it has no holder, a right is missing, or the ' +
+        'replicas cannot reach the API server: run `doctor`.',
       guide: idle,
     },
     EIPAdmissionPredecessorRuns: {
@@ -45,10 +46,9 @@ export const processAlerts: AlertGroup = {
       expr: `max ${perInstall} (eip_admission_running_predecessors) > 0`,
       summary: 'A program that eip-admission replaces runs beside it.',
       description: `{{ $value }} workloads of a replaced program have pods while eip-admission leads ${where}.`,
-      symptom: 'Both reserve addresses for one Service, and overwrite what the other one writes.',
+      symptom: 'Both programs reserve an address for the same Service, and each overwrites the changes of the other.',
       action:
-        'Run `kubectl get events -A --field-selector reason=PredecessorRuns`. Scale that workload to 0, and suspend ' +
-        'what starts it again.',
+        'Run `kubectl get events -A --field-selector reason=PredecessorRuns`. Scale that workload to 0, and suspend any pipeline that starts it again.',
       guide: idle,
     },
     EIPAdmissionRestarts: {
@@ -57,7 +57,7 @@ export const processAlerts: AlertGroup = {
       expr: ofOurs('changes(process_start_time_seconds[1h]) > 2'),
       summary: 'A process has started three times or more within an hour.',
       description: `{{ $labels.instance }} ${where} started {{ $value }} times within an hour.`,
-      symptom: 'Reviews that arrive meanwhile may be missed.',
+      symptom: 'Reviews during a restart may fail.',
       action: 'Run `kubectl logs --previous`, and `kubectl describe pod` for `OOMKilled`.',
       guide: notReady,
     },
@@ -65,7 +65,7 @@ export const processAlerts: AlertGroup = {
       severity: 'warning',
       for: '15m',
       expr: `min ${perInstall} (eip_admission_settings_last_reload_successful) == 0`,
-      summary: 'A changed configuration file is not taken up.',
+      summary: 'A changed configuration file has no effect.',
       description: `A process ${where} has kept its previous settings for a quarter of an hour: it refuses the configuration file.`,
       symptom: 'None yet. If the file has a new token and the old one is revoked, no Service gets an address.',
       action:
@@ -78,12 +78,12 @@ export const processAlerts: AlertGroup = {
       for: '15m',
       expr: `max ${per('name')} (${atLeader('min_over_time(workqueue_depth[15m])')}) > 10`,
       quietWhile: cloudCauses,
-      summary: 'The queue of a controller has not come to rest for half an hour.',
+      summary: 'The queue of a controller has not been short for half an hour.',
       description: `{{ $value }} keys or more have waited in {{ $labels.name }} ${where} all the time.`,
-      symptom: 'Changes of Services take effect late.',
+      symptom: 'Changes to Services take effect late.',
       action:
-        'Look at the row _Controllers_ of the dashboard, and by `kubectl get service -o yaml --show-managed-fields` for a ' +
-        'program that undoes the work of eip-admission.',
+        'See the row _Controllers_ of the dashboard. With `kubectl get service -o yaml --show-managed-fields`, ' +
+        'look for a program that reverts the changes of eip-admission.',
       guide: { file: 'guides/troubleshooting.md', heading: 'Two controllers change the same Service' },
     },
     EIPAdmissionReconcilesFail: {
@@ -116,8 +116,8 @@ export const processAlerts: AlertGroup = {
       description: `The watch of {{ $labels.kind }} ${where} has been silent for {{ $value | humanizeDuration }}.`,
       symptom: 'Changes are not noticed. After ten minutes the kubelet restarts the process.',
       action:
-        'Check the network between the process and the API server, and what cuts idle connections; `kubectl delete pod` ' +
-        'opens new ones.',
+        'Check the network between the process and the API server, and whether a firewall or proxy cuts idle ' +
+        'connections. `kubectl delete pod` opens new connections.',
       guide: notReady,
     },
     EIPAdmissionAnnouncerRefuses: {
@@ -126,7 +126,7 @@ export const processAlerts: AlertGroup = {
       expr: `sum ${perInstall} (increase(eip_admission_announcer_problems_total[30m])) > 0`,
       summary: 'The announcing software refuses its configuration.',
       description: `eip-admission ${where} reported problems of the announcing software {{ $value | printf "%.0f" }} times within 30 minutes.`,
-      symptom: 'New addresses are not announced: they exist, but no client reaches them.',
+      symptom: 'New addresses are not announced, so clients cannot reach them.',
       action: 'Run `kubectl get events -A --field-selector reason=PeeringFailed`, and read the Events of Services.',
       guide: { file: 'guides/troubleshooting.md', heading: 'Announcing' },
     },
@@ -138,8 +138,7 @@ export const processAlerts: AlertGroup = {
       description: `{{ $value }} nodes have no machine, and eip-admission ${where} keeps them.`,
       symptom: 'Pods of these nodes are not started elsewhere.',
       action:
-        'Run `kubectl get events -A --field-selector reason=NodeNotDeleted`: usually more nodes than ' +
-        '`--max-node-removals` would go.',
+        'Run `kubectl get events -A --field-selector reason=NodeNotDeleted`: usually more than `--max-node-removals` nodes have lost their machines.',
       guide: { file: 'guides/troubleshooting.md', heading: 'A node of a deleted machine stays' },
     },
   }),

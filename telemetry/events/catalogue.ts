@@ -25,8 +25,8 @@ export const catalogue = {
     EnsuringLoadBalancer: normal('The controller reserves the address, or requests a managed load balancer.'),
     EnsuredLoadBalancer: normal('The status of the Service shows its address.'),
     SyncLoadBalancerFailed: warning(
-      'A step for the Service failed, for the reason in the text. It is retried.',
-      'Correct what the text names. If that is the provider, wait.',
+      'A step for the Service failed, for the reason in the text. eip-admission retries it.',
+      'Correct the cause that the text names. If it is the provider, wait.',
     ),
     DeletingLoadBalancer: either(
       'The controller withdraws and releases the address. A Warning says what the release waits for.',
@@ -37,17 +37,18 @@ export const catalogue = {
       'Delete the Service, or give it another address.',
     ),
     SurplusReservation: warning(
-      'Another reservation has the marks of the Service too. It is kept.',
+      'Another reservation also has the marks of the Service. eip-admission keeps it.',
       'Decide which one is needed, and delete the other one at the provider.',
     ),
     ContradictoryAddress: warning(
-      'The provider lists the reservation of the Service with another address, or its address twice. It stays as it is. ' +
-        'Or its ElasticIP had the address of another one, and is corrected: then the Service gets the address that the provider lists.',
+      'The provider lists the reservation of the Service with another address, or its address twice: the ' +
+        'Service keeps its address. Or its ElasticIP had the address of another one and was corrected: the ' +
+        'Service gets the address that the provider lists.',
       'Ask the vendor what is right. If the address is not yours, delete the Service and create it again.',
     ),
     AddressImpaired: warning(
-      'The provider says that the address of the Service may not work: it is blocked, or its routers have a problem with it. It stays as it is.',
-      'Ask the vendor why, with the text.',
+      'The provider reports that the address may not work: it is blocked, or the routers have a problem with it. The Service keeps its address.',
+      'Ask the vendor for the cause, and quote the text.',
     ),
   }),
   ...about('ElasticIP', {
@@ -57,23 +58,23 @@ export const catalogue = {
     ),
   }),
   ...about('Node', {
-    Synced: normal('The machine of the node was found, and its facts are written.'),
+    Synced: normal('eip-admission found the machine of the node, and wrote its addresses and labels.'),
     SyncNodeFailed: warning(
-      'The machine of the node was not found, or its facts could not be written.',
+      'eip-admission could not find the machine of the node, or could not update the node.',
       'Correct the name or the providerID that the text names.',
     ),
     ServiceAddressOnNode: warning(
-      'The node has the address of a Service as its own, and loses it when that moves or is released.',
+      'The node uses the address of a Service as its own, and loses it when the address moves or is released.',
       'Set --node-ip of its kubelet to an address of the machine.',
     ),
     LabelNotPossible: warning(
-      'The node has no label for the type, region or zone of its machine: a label cannot hold that text.',
+      'The type, region or zone of the machine cannot be the value of a label, so the node does not have that label.',
       'Set the label yourself if Pods need it.',
     ),
     DeletingNode: normal('The controller deletes the node: its machine no longer exists.'),
     DeletingNodeFailed: warning('The API server refused to delete the node.', 'Give the right that the text names.'),
     NodeNotDeleted: warning(
-      'The machine of the node no longer exists, and the node is kept, for the reason in the text.',
+      'The machine of the node no longer exists, but the node is kept, for the reason in the text.',
       'Delete the node if you are sure that its machine no longer exists.',
     ),
     PeeringFailed: warning(
@@ -83,24 +84,24 @@ export const catalogue = {
   }),
   ...about('Deployment, DaemonSet', {
     OtherCloudController: warning(
-      'Another cloud controller manager has pods, and writes the same nodes or Services as eip-admission.',
-      'Turn off in one of the two what the text names.',
+      'Another cloud controller manager runs, and writes the same nodes or Services as eip-admission.',
+      'In one of the two programs, turn off the parts that the text names.',
     ),
     PredecessorRuns: warning(
-      'A program that eip-admission replaces has pods beside it. Both write the same Services.',
+      'A program that eip-admission replaces still runs. Both write the same Services.',
       'Stop it, and whatever starts it again, such as a pipeline that applies its manifest.',
     ),
   }),
   ...about('Node', {
     TooManyAddresses: warning(
-      'More addresses are announced than the routers accept from one node.',
+      'The node announces more addresses than the routers accept.',
       'Ask the provider for a higher limit, or delete Services.',
     ),
   }),
   ...about('MutatingWebhookConfiguration', {
     AdmissionNotWorking: warning(
       'The API server does not use the webhooks, for the reason in the text.',
-      'Run `eip-admission doctor`, and do what it says about the webhooks.',
+      'Run `eip-admission doctor`, and follow its advice about the webhooks.',
     ),
     AdmissionWorking: normal('The API server uses the webhooks again.'),
   }),
@@ -113,13 +114,13 @@ export const catalogue = {
       'The provider refuses to reserve an address: its quota is used up, or the token lacks a right.',
       'Delete reservations that are not needed, ask for a higher quota, or correct the token.',
     ),
-    SettingsTakenUp: normal('The process took up settings of its configuration file, which had changed.'),
+    SettingsTakenUp: normal('The configuration file changed, and the process uses its new settings.'),
     SettingsRefused: warning(
-      'The configuration file changed and is wrong, for the reason in the text. The settings stay as they were.',
+      'The configuration file changed, but is wrong, for the reason in the text. The process keeps its previous settings.',
       'Correct the Secret that the file is mounted from: see the guide on changing settings.',
     ),
     SettingsNeedRestart: warning(
-      'The configuration file has changed settings that count after a restart.',
+      'The configuration file has changed settings that take effect after a restart.',
       'Run `kubectl rollout restart` for the Deployment or DaemonSet of the Pod.',
     ),
   }),
@@ -129,31 +130,33 @@ export const catalogue = {
       'Decide which cluster owns the addresses: see the guide on backup and restore.',
     ),
     OtherProject: warning(
-      'The settings name another project than the ledger remembers, or the project has none of its reservations. Nothing is reserved, released or written off.',
+      'The settings name another project than the ledger remembers, or the project has none of its reservations. eip-admission reserves and releases nothing.',
       'Restore the project and its token, or confirm the project: see the guide on troubleshooting.',
     ),
     ProjectConfirmed: normal(
-      'An administrator confirmed another project. The addresses in the previous one are no longer looked after.',
+      'An administrator confirmed another project. eip-admission no longer manages the addresses in the previous project.',
     ),
     ClusterTakenOver: normal('The other cluster with this id no longer exists, or an operator overruled it.'),
   }),
   ...about('Service', {
-    AddressAssigned: normal('With `assign:///`, the provider routes the address to another node, with the reason.'),
+    AddressAssigned: normal(
+      'With `assign:///`, the provider routes the address to another node, for the reason in the text.',
+    ),
     MirrorServiceContested: warning(
-      'Another program undoes the mirror Service of the control-plane address.',
+      'Another program keeps reverting the mirror Service of the control-plane address.',
       'Stop the program that the text names.',
     ),
   }),
   ...about('Node, Service', {
     ControlPlaneAddressMoved: either(
-      'The control-plane address moved, with the reason. Normal where its holder was going to leave.',
+      'The control-plane address moved, for the reason in the text. The type is Normal if its holder was about to leave.',
     ),
     ControlPlaneAddressAnswers: normal(
-      'After the move, the control-plane address answers where the guardian runs. The text says how long it did not.',
+      'After the move, the control-plane address answers the guardian. The text says how long it did not.',
     ),
     ControlPlaneAddressSilent: warning(
       'After the move, the control-plane address does not answer.',
-      'See whether an interface of the new holder has the address, and whether all API servers are good: kube-proxy may deliver the address to any.',
+      'Check whether an interface of the new holder has the address. Check that all API servers are healthy, because kube-proxy may route the address to any.',
     ),
   }),
 } satisfies Record<string, EventRow>

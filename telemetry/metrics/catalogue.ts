@@ -28,25 +28,25 @@ export const catalogue = {
     'Whether the API server calls the webhooks and uses their answers, as the last probes showed.',
   ),
   eip_admission_missing_rights: gauge(
-    'Rights that the API server denied to the process within the last ten minutes; `/readyz` names one.',
+    'Rights that the API server has denied to the process within the last ten minutes; `/readyz` names one.',
   ),
   eip_admission_running_predecessors: gauge(
     'Workloads with pods of a program that eip-admission replaces, at the leader.',
   ),
   eip_admission_addresses: gauge('ElasticIPs, by phase and location.', 'phase', 'location'),
   eip_admission_addresses_limit: gauge(
-    'The maximum of addresses, by what it applies to: cluster, namespace or unbound. Absent without a limit.',
+    'The limit of addresses, by scope: cluster, namespace or unbound. Absent without a limit.',
     'scope',
   ),
   eip_admission_addresses_counted: gauge(
-    'Addresses that count for a maximum, by what it applies to; namespace has those of the namespace with the most.',
+    'Addresses that count against a limit, by scope. For namespace, the value is that of the namespace with the most addresses.',
     'scope',
   ),
   eip_admission_oldest_pending_seconds: gauge(
     'How long the oldest ElasticIP of a Service has waited for its address; 0 if none waits. Those of refused Services do not count.',
   ),
   eip_admission_oldest_unannounced_seconds: gauge(
-    'For how long the process has seen a Service that has an address and does not show it; 0 if none. Announcing software takes seconds.',
+    'How long a Service has had an address without showing it in its status; 0 if none. Announcing software takes seconds.',
   ),
   eip_admission_last_sweep_timestamp_seconds: gauge(
     'When the last sweep without an error ended, in seconds since 1970.',
@@ -93,20 +93,20 @@ export const catalogue = {
   leader_election_master_status: gauge('Whether this replica holds the lease, by the name of the lease.', 'name'),
   eip_admission_leader: gauge('Whether this replica runs the controllers.'),
   eip_admission_announcer_problems_total: counter(
-    'Problems with the configuration of the announcing software, such as a pool that MetalLB refused. One that lasts counts every ten minutes.',
+    'Problems with the configuration of the announcing software, such as a pool that MetalLB refused. A lasting problem counts again every ten minutes.',
   ),
   eip_admission_nodes_with_peers: gauge('Nodes whose BGP peers are known.'),
   eip_admission_nodes_without_machine: gauge('Nodes that are not ready and have lost their machines.'),
   eip_admission_cert_not_after_timestamp_seconds: gauge('When the serving certificate expires, in seconds since 1970.'),
   eip_admission_ca_not_after_timestamp_seconds: gauge(
-    'When the first certificate authority that the API server trusts this process by expires, in seconds since 1970.',
+    'When the first certificate authority with which the API server trusts this process expires, in seconds since 1970.',
   ),
   eip_admission_control_plane_holder: gauge(
     'The node that has the control-plane address, as the provider was last read.',
     'node',
   ),
   eip_admission_control_plane_leader: gauge('Whether this guardian may move the control-plane address.'),
-  eip_admission_control_plane_problem: gauge('Whether the control-plane address needs the attention of an operator.'),
+  eip_admission_control_plane_problem: gauge('Whether the control-plane address needs an operator.'),
   eip_admission_control_plane_cloud_read_age_seconds: gauge(
     'How long ago this guardian read the provider for the holder. Only the one that leads reads often.',
   ),
@@ -117,7 +117,7 @@ export const catalogue = {
     'result',
   ),
   eip_admission_control_plane_moves_total: counter(
-    'Tried moves of the control-plane address, by reason and result.',
+    'Attempted moves of the control-plane address, by reason and result.',
     'reason',
     'result',
   ),
@@ -125,14 +125,14 @@ export const catalogue = {
     'Time without a good answer at the control-plane address around its moves.',
   ),
   eip_admission_settings_last_reload_successful: gauge(
-    'Whether the process took up the configuration file as it is now. Absent without such a file.',
+    'Whether the process uses the current configuration file. Absent without such a file.',
   ),
   eip_admission_settings_need_restart: gauge(
-    'Settings of the configuration file that count after a restart. Absent without such a file.',
+    'Changed settings of the configuration file that need a restart. Absent without such a file.',
   ),
   process_cpu_seconds_total: counter('CPU time of the process since its start.'),
   process_resident_memory_bytes: gauge('Resident memory of the process.'),
-  process_open_fds: gauge('Open file descriptors. Absent where the system does not tell.'),
+  process_open_fds: gauge('Open file descriptors. Absent if the system does not report them.'),
   process_start_time_seconds: gauge('When the process started, in seconds since 1970.'),
   nodejs_heap_size_used_bytes: gauge('JavaScript heap in use.'),
   nodejs_eventloop_lag_seconds: gauge('How late the event loop ran a callback just now.'),

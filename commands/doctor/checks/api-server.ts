@@ -34,7 +34,7 @@ const admissionPlugins = ['MutatingAdmissionWebhook', 'ValidatingAdmissionWebhoo
 export const apiServerFlags = defineCheck({
   id: 'api-server-flags',
   section: 'API server',
-  checks: 'The flags of API servers that run as pods disable no admission plugin that calls webhooks.',
+  checks: 'No API server that runs as a pod has a flag that disables the admission plugins for webhooks.',
   good: 'no flag that can be seen turns webhooks off',
   needs: ['apiServerPods'],
   judge: ({ apiServerPods }) => (apiServerPods.length > 0 ? apiServerPods.flatMap(disabledPlugins) : unseenFlags),

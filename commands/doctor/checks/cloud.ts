@@ -16,7 +16,7 @@ export const cloudAccess = defineCheck({
   id: 'cloud-access',
   section: 'Cloud',
   checks:
-    'The token may read everything at the provider that `serve` reads. Its rights to write cannot be seen without a write.',
+    'The token may read everything at the provider that `serve` reads. Write access cannot be checked without a write.',
   good: 'the token may read the project, its reservations, machines and BGP',
   needs: ['cloudReads'],
   judge: ({ cloudReads }, { vendor }) => cloudReads.flatMap((read) => failedRead(read, vendor.cloud.name)),
@@ -50,8 +50,7 @@ function failedRead({ what, problem, fault }: CloudRead, cloud: string): Finding
 export const cloudAbilities = defineCheck({
   id: 'cloud-abilities',
   section: 'Cloud',
-  checks:
-    'It finds nothing wrong: it names what the provider can do, so that you know which load balancer settings it has.',
+  checks: 'Lists what the provider can do, and so which load balancer settings it supports.',
   good: ({ vendor }) => abilities(vendor),
   needs: [],
   judge: () => [],

@@ -30,7 +30,7 @@ export const webhookConfigurations = defineCheck({
 export const reviewedClasses = defineCheck({
   id: 'reviewed-classes',
   section: 'Webhooks',
-  checks: 'The webhooks review Services of the classes that `serve` has by `--load-balancer-class`.',
+  checks: 'The webhooks review Services of the classes in `--load-balancer-class` of `serve`.',
   good: 'the webhooks review the Services that eip-admission serves',
   needs: ['webhooks'],
   judge({ webhooks }, context) {
