@@ -11,13 +11,13 @@ const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
 
 async function failOver(planes: ControlPlanes): Promise<void> {
   const { cloud, client, machine } = planes
-  printHeading('The address of the API server moves when its machine fails (a third cluster: three control planes)')
+  printHeading('The address of the API server moves when its machine fails (a third cluster, on Equinix Metal)')
   const [before = ''] = cloud.holders()
   printDetail(`The provider assigns ${cloud.address} to ${before}. A client reads through it 20 times a second.`)
   await client.untilAnswered(10, 10_000)
 
   const fromMs = Date.now()
-  printDetail(`Now ${before} loses its power.`)
+  printDetail(`Now ${before} loses power.`)
   await machine(before).gone()
   await client.untilAnswered(5, 30_000)
   const { longestGapMs, failed, lost } = await client.lossSince(fromMs)

@@ -19,7 +19,9 @@ const env = {
 }
 
 async function announceAndWithdraw({ stage, rig }: { stage: Stage; rig: Rig }): Promise<void> {
-  printHeading(`A real MetalLB ${metallbVersion} announces an address to two real routers (in a second cluster)`)
+  printHeading(
+    `A real MetalLB ${metallbVersion} announces an address to two real routers (a second cluster, on Equinix Metal)`,
+  )
   const machine = stage.cloud.control.devices.add({ hostname: 'worker-0' })
   await showKubectl(stage, ['create', '-f', '-'], node('worker-0'))
   await rig.node({ name: 'worker-0', address: privateAddress(machine) })
