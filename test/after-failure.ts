@@ -1,14 +1,14 @@
-// Steps after a test that failed: they show what explains the failure, and undo what the test left for the next ones.
+// Steps after a failed test: they print what may explain the failure, and clean up for the next tests.
 type Deed = () => Promise<unknown> | void
 
 const deeds = new Set<Deed>()
 
-/** Does this after every test of the file that fails. */
+/** Registers a deed for every failed test of the file. */
 export function afterFailure(deed: Deed): void {
   deeds.add(deed)
 }
 
-/** Does everything that the file wants after a failure; what fails of it is printed. */
+/** Does everything that the file registered for a failure; prints the deeds that fail. */
 export async function doAfterFailure(): Promise<void> {
   for (const deed of deeds) {
     try {

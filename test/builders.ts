@@ -5,7 +5,7 @@ import type { Policy } from '../settings/service-policy.ts'
 
 type ServiceFacts = Partial<Service['metadata']> & Partial<Service['spec']> & { status?: Service['status'] }
 
-/** A LoadBalancer Service default/web with one port, in which the given facts differ. */
+/** The LoadBalancer Service default/web with one port, changed by the given facts. */
 export function makeService(facts: ServiceFacts = {}): Service {
   const { type, clusterIP, loadBalancerIP, loadBalancerClass, ports, ipFamilies, ipFamilyPolicy, ...others } = facts
   const { clusterIPs, status, ...metadata } = others
@@ -87,7 +87,7 @@ export function makePolicy({ metro, facility }: { metro?: string; facility?: str
   }
 }
 
-/** A provisioned ElasticIP as an administrator writes it. */
+/** A provisioned ElasticIP as an operator writes it. */
 export function makeLot(name: string, spec: ElasticIP['spec'], status?: ElasticIPStatus): ElasticIP {
   return {
     apiVersion: 'eip-admission.dev/v1alpha1',

@@ -1,5 +1,5 @@
-// Every check that does not run the product. Each is a command that you can also run alone. Those with a cache take a tenth
-// of the time when they run again.
+// Every check that does not run the product. Each is a command that you can also run alone. Checks with a cache take a
+// tenth of the time when they run again.
 import { spawnSync } from 'node:child_process'
 
 const checks = [

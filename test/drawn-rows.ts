@@ -1,5 +1,5 @@
-// Tables that a comment draws above a decision. A test names a case for each row, and the row has to say what that case
-// comes to. So a row that is wrong fails, and a new one without a case.
+// Tables that a comment draws above a decision. A test names a case for each row, and the row must state that case's
+// outcome. So a wrong row fails, and so does a new row without a case.
 import { readFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -23,10 +23,10 @@ export function drawnTables(source: string): string[][][] {
   return tables
 }
 
-/** Which cells say the outcomes: of the first table of a file, and its last column, unless said. */
+/** The cells with the outcomes: by default, the last column of the first table in the file. */
 type Place = string | { file: string; table?: number; cell?: number }
 
-/** Adds a test that each row of a file's table says what its case comes to: the outcome is a word of a cell. */
+/** Adds a test that each row of a file's table states its case's outcome, which is a word of a cell. */
 export function testRows(
   place: Place,
   cases: readonly (readonly [name: string, outcome: string])[],

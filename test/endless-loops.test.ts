@@ -1,5 +1,5 @@
-// A loop without its pause takes a processor, or empties the cloud's rate limit. So lib/repeat.ts has the only usual one,
-// whose pace is tested; each other loop is named here with what ends it or paces it.
+// A loop that loses its pause takes a processor, or uses up the provider's rate limit. So loops belong in
+// lib/repeat.ts, whose pace is tested. Each other loop is named here, with the reason why it ends or pauses.
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'uvu'
@@ -9,7 +9,7 @@ const root = join(import.meta.dirname, '..')
 const rooms =
   '{announcers,certs,clouds,commands,controllers,inspect,kube,kubectl-eip,ledger,lib,server,settings,status-page,telemetry,webhooks}'
 
-/** How often each file may have one, and the test that notices the loss of its pause. */
+/** The number of loops that each file may have, and the test that notices a lost pause. */
 const others: Record<string, [count: number, why: string]> = {
   'lib/repeat.ts': [1, 'lib/repeat.test.ts'],
   'kube/list-watch.ts': [1, 'kube/reflector.test.ts: no pause after a watch that lasted'],
@@ -30,7 +30,7 @@ const others: Record<string, [count: number, why: string]> = {
   'kubectl-eip/io.ts': [1, 'ends after a time'],
 }
 
-/** Loops that end by an abort, or not by themselves. */
+/** Loops without an end, or that only an abort ends. */
 const loop = /\bfor \(;;\)|\bwhile \((true|!)/g
 
 test('the only endless loop is in lib/repeat.ts, and every other one says why', () => {

@@ -5,10 +5,10 @@ import * as assert from 'uvu/assert'
 
 const root = join(import.meta.dirname, '..')
 
-/** Files of clouds that may be imported by those who must not know which there are. */
+/** Files of clouds/ that code may import without knowing which clouds exist. */
 const anyCloud = ['clouds/ports', 'clouds/dialect', 'clouds/cloud-choice.ts', 'clouds/dialects.ts']
 
-/** Files of announcing software that may be imported by those who must not know which there is. */
+/** Files of announcers/ that code may import without knowing which software runs. */
 const anyAnnouncer = ['announcer', 'announcers', 'load-balancer-setting', 'setting', 'software'].map(
   (name) => `announcers/${name}.ts`,
 )
@@ -81,8 +81,8 @@ const law: Record<string, string[]> = {
     'package.json',
   ],
   packaging: [],
-  // These rooms start the product by its public door; it knows how installed things are called. An authority is an
-  // authority: API servers get theirs where webhooks do.
+  // These rooms start the product by its public door, and know the names of installed objects. API servers get their
+  // authority from the same code as webhooks.
   sandbox: ['settings/installed-names.ts', 'manifests/rbac.ts', 'packaging', 'certs/authority.ts'],
 }
 
@@ -189,7 +189,7 @@ const floors: Record<string, (string | string[])[]> = {
   ],
 }
 
-/** Who may use a package that has one door. */
+/** The only files that may import these packages. */
 const doors: Record<string, string[]> = {
   '@kubernetes/client-node': ['kube/'],
   'node-forge': ['certs/'],
@@ -204,7 +204,7 @@ const doors: Record<string, string[]> = {
   '@prometheus-io/client': ['telemetry/metrics/metrics.ts'],
 }
 
-/** Parts of the process that belong to main.ts, in what runs in the image, and to that of the plugin. */
+/** Only these files may use the parts of the process that belong to the main.ts of the program and of the plugin. */
 const mains = ['server/main.ts', 'kubectl-eip/main.ts']
 const ofMain = /\bprocess\.(env|exit|argv|exitCode)\b/
 
@@ -220,7 +220,7 @@ function importsOf(file: string): Import[] {
   return [...statements].map(([, from, dynamic, bare]) => ({ from: file, what: from ?? dynamic ?? bare ?? '' }))
 }
 
-/** Where a relative import leads, from the root. */
+/** The file that a relative import names, from the root. */
 function target({ from, what }: Import): string {
   return relative(root, normalize(join(root, dirname(from), what)))
 }
@@ -231,7 +231,7 @@ function roomOf(file: string): string {
 
 const imports = files.flatMap(importsOf)
 
-/** Which floor of its room a file is on, the lowest is 0; -1 where it is on none. */
+/** The floor of a file in its room, of which the lowest is 0; -1 if it is on none. */
 function floorOf(file: string): number {
   const room = roomOf(file)
   const isIn = (place: string) => file === `${room}/${place}` || file.startsWith(`${room}/${place}/`)
@@ -246,7 +246,7 @@ function isWithinRoom(found: Import): boolean {
   return found.what.startsWith('.') && roomOf(found.from) === roomOf(target(found))
 }
 
-/** The imports that lead to a higher floor of a room. */
+/** The imports from a higher floor of a room. */
 function upwardImports(all: Import[]): string[] {
   return all
     .filter((found) => isWithinRoom(found) && floorOf(target(found)) > floorOf(found.from))
@@ -312,7 +312,7 @@ test('no files of a room import each other in a circle', () => {
   assert.equal(circles(imports), [])
 })
 
-/** Small files that stand beside their one user, and why. */
+/** Small files that are separate from their only user, and why. */
 const besideTheirUser: Record<string, string> = {
   'announcers/assign.ts': 'a software, in the list of them',
   'clouds/scaleway/settings.ts': 'every cloud has its settings there',

@@ -1,4 +1,4 @@
-// The output of a run: a line for each file, the output of those that fail, and at the end how to run them again.
+// The output of a run: a line for each file, the output of failed files, and at the end how to run these again.
 import { readCount } from '../sandbox/control-plane/count.ts'
 import { type Verdict, failuresOf } from './run-process.ts'
 import { type Run, titleOf } from './selection.ts'
@@ -7,21 +7,24 @@ import { type Run, titleOf } from './selection.ts'
 export type Summary = {
   runs: Run[]
   verdicts: Verdict[]
-  /** The runs that this machine cannot do, and why. */
+  /** The runs that this machine cannot make, and why. */
   notRun: Run[]
   rigProblem: string | undefined
   seconds: number
-  /** The file that counts the control planes; absent where no file uses one. */
+  /** The file that counts the control planes; undefined if no file uses one. */
   count: string | undefined
   wasInterrupted: boolean
 }
 
-/** Tells what begins. The longest files do, so the first line of one may take minutes. */
+/** The text about the start of a run. The longest files start first, so the first result may take minutes. */
 export function startText(files: number, workers: number): string {
   return `${files} files, ${workers} at a time, the longest first; what one prints is shown if it fails`
 }
 
-/** The line of a file, with its output where it failed, and otherwise with what it measured. `place` says how many files are done. */
+/**
+ * The line of a file, with its output if it failed, and otherwise with its measurements. `place` says how many files
+ * are done.
+ */
 export function verdictText(verdict: Verdict, place: string): string {
   const { run, report, problem, output, seconds } = verdict
   const hasFailed = failuresOf(verdict) > 0

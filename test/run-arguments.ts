@@ -19,15 +19,15 @@ export type RunArguments = {
   dir: string
   fileTimeoutSeconds: number
   target: 'test' | 'test-slow' | 'test-cluster'
-  /** All of them are in the paths of the files that run. */
+  /** A file runs if its path contains all of these. */
   words: string[]
-  /** All of them are in the names of the tests that run. */
+  /** A test runs if its name contains all of these. */
   testNames: string[]
   workers: number
   writesSeconds: boolean
 }
 
-/** Reads the arguments; prints the usage and ends the process where they are wrong, or where a person asks for it. */
+/** Reads the arguments; prints the usage and ends the process if they are wrong, or if a person asks for help. */
 export function readArguments(): RunArguments {
   const parsed = parse()
   if (typeof parsed === 'string' || parsed.values.help) {
@@ -64,7 +64,7 @@ function parse() {
         slow: { type: 'boolean', default: false },
         test: { type: 'string', multiple: true, default: [] },
         'write-seconds': { type: 'boolean', default: false },
-        // A fifth file would fill the idle eighth of two processors, and leases would end where another program runs too.
+        // A fifth file would use the idle eighth of two processors: beside another program, leases would then expire.
         workers: { type: 'string', default: String(Math.min(4, 2 * availableParallelism())) },
       },
     })

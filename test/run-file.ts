@@ -21,7 +21,7 @@ type RunSuite = () => Promise<[errors: string | true, passed: number, skipped: n
 const [file, ...phrases] = process.argv.slice(2)
 const testTimeoutMs = 600_000
 const group: RunSuite[] = []
-/** Tests that are to run, closings among them, and tests that the phrases leave out. */
+/** The declared tests, including closings, and the tests that the phrases leave out. */
 const declared = { tests: 0, closings: 0, leftOut: 0 }
 
 async function guarded(body: Body, context: unknown): Promise<void> {
@@ -37,7 +37,7 @@ async function guarded(body: Body, context: unknown): Promise<void> {
   }
 }
 
-/** Its own time and that of the programs that have ended, which Linux alone tells: in hundredths of a second. */
+/** The CPU time of this process and of its ended children, which only Linux tells, in hundredths of a second. */
 function usedCpuSeconds(): number {
   const { user, system } = process.cpuUsage()
   const own = (user + system) / 1_000_000
@@ -57,8 +57,9 @@ function forbidden(what: string): () => never {
 }
 
 /**
- * Counts what is declared, and forbids what lets a run pass without its tests. `after` closes what the file opened. It
- * is counted as a test, because uvu passes a run whose hook throws. It also runs when only some tests are selected.
+ * Counts the declared tests, and forbids calls that let a run pass without its tests. `after` closes what the file
+ * opened. It counts as a test, because uvu passes a run whose hook throws. It also runs when only some tests are
+ * selected.
  */
 function guard(test: Uvu): object {
   const closings: Body[] = []
@@ -112,10 +113,10 @@ if (missing !== 0 || declared.tests + declared.leftOut === 0) {
   report.failed += 1
   console.error(missing === 0 ? 'no test was declared' : `${missing} tests never ran: is a test.run() missing?`)
 }
-// A closing alone shows nothing.
+// A closing without tests shows nothing.
 if (declared.tests === 0) report.passed = 0
 process.exitCode = report.failed > 0 ? 1 : 0
 report.cpuSeconds = usedCpuSeconds()
 process.send?.(report)
-// The runner ends a file that does not end by itself, and its reader needs to know what was open.
+// The runner kills a file that does not exit, and its reader needs to know what was still open.
 setTimeout(() => console.error('still open:', process.getActiveResourcesInfo().join(', ')), 10_000).unref()

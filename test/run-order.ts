@@ -1,11 +1,11 @@
-// Which run starts next, and which of those that run at the same time gets the processors first.
+// Decides which run starts next, and which of the concurrent ones gets the processors first.
 import secondsFile from './seconds.json' with { type: 'json' }
 import { type Run, titleOf, usesApiServer } from './selection.ts'
 
-/** How long the long runs took the last time that `node test/run.ts --write-seconds` measured them. */
+/** The durations of the long runs, as `node test/run.ts --write-seconds` last measured them. */
 export const knownSeconds: Record<string, number> = secondsFile
 
-/** Files in which the product has to act within seconds of real time: leases, probes, time-outs of users. */
+/** Files in which the product must act within seconds of real time: leases, probes, time-outs of users. */
 export const timelyParts = [
   'rig/control-planes/',
   'rig/high-availability',
@@ -17,7 +17,7 @@ export const timelyParts = [
   'whole/rolling',
 ]
 
-/** Whether a run fails where its processes have to wait for the processors. */
+/** Whether a run fails if its processes must wait for the processors. */
 function isTimely({ file }: Run): boolean {
   return timelyParts.some((part) => file.includes(part))
 }
@@ -35,12 +35,12 @@ export function longestFirst(runs: Run[]): Run[] {
 export type RunQueue = {
   /** The run that starts now; undefined when none is left. */
   next: () => Run | undefined
-  /** The shortest run without an API server, for a worker that fills the time in which the others wait. */
+  /** The shortest run without an API server, for the worker that runs while the others wait. */
   nextFiller: () => Run | undefined
   done: (run: Run) => void
 }
 
-/** Gives out the runs in their order, but at most so many timely ones at a time while there are others. */
+/** Hands out the runs in their order, but at most `maxTimely` timely ones at a time while there are others. */
 export function runQueue(runs: Run[], maxTimely: number): RunQueue {
   const waiting = [...runs]
   const timelyNow = new Set<Run>()
@@ -60,7 +60,7 @@ export function runQueue(runs: Run[], maxTimely: number): RunQueue {
   }
 }
 
-/** A file that is not in the table: those with an API server take a while, and those that wait for leases longer. */
+/** Estimates a file that is not in the table: an API server takes a while, and waits for leases take longer. */
 function secondsOf(run: Run): number {
   const usual = isTimely(run) ? 100 : 30
   return knownSeconds[titleOf(run)] ?? (usesApiServer(run) ? usual : 1)

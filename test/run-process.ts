@@ -1,4 +1,4 @@
-// A test file in a process of its own, in namespaces of its own where it needs a network with routers.
+// Runs a test file in its own process, and in its own namespaces if it needs a network with routers.
 import { spawn } from 'node:child_process'
 import { getPriority, setPriority } from 'node:os'
 import { resolve } from 'node:path'
@@ -10,7 +10,7 @@ import { type Run, isRigged, usesNodes } from './selection.ts'
 export type Verdict = {
   run: Run
   report: FileReport
-  /** Trouble besides the tests: the file could not be loaded, hung, or left something open. */
+  /** A problem besides failed tests: the file could not be loaded, hung, or left something open. */
   problem: string | undefined
   /** All that it printed. */
   output: string
@@ -25,10 +25,13 @@ export type ProcessOptions = {
   env: NodeJS.ProcessEnv
 }
 
-/** V8 starts with a space of 1 MB for young objects. With 16 MB a file that makes much garbage uses a twentieth less CPU. */
+/**
+ * V8 starts with a space of 1 MB for young objects. With 16 MB, a file that creates much garbage uses a twentieth less
+ * CPU.
+ */
 const node = [process.execPath, '--min-semi-space-size=16']
 
-/** After its report a file has so long to end by itself. */
+/** How long a file may take to exit after its report. */
 const endsWithinMs = 20_000
 
 function inNamespaces(run: Run, command: string[]): string[] {

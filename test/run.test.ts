@@ -56,7 +56,7 @@ const trapped = run(
   Object.fromEntries(
     traps.map(({ name, body }, n) => [trapFile(n), name === 'an empty file' ? body : head + good + body]),
   ),
-  // A file that hangs has to be killed.
+  // The runner must kill a file that hangs.
   { seconds: 20 },
 )
 

@@ -1,8 +1,8 @@
 // Runs every *.test.ts below this folder (or --dir) in a process of its own. Several run at a time, because most of
-// them wait for others most of the time. targets.ts says which belong to which target of make.
-// Files in a folder `matrix` run in the dialects of matrix/dialects-by-file.ts. Files in a folder `rig` run in namespaces
-// of their own, where they have root and a network with routers in it. uvu alone exits 0 when a hook throws, a non-Error
-// is thrown or a file forgets test.run(); here such a file fails.
+// them mostly wait for other programs. targets.ts says which belong to which target of make. Files in a folder `matrix`
+// run in the dialects of matrix/dialects-by-file.ts. Files in a folder `rig` run in namespaces of their own, where they
+// have root and a network with routers in it. uvu alone exits 0 when a hook throws, a non-Error is thrown or a file
+// forgets test.run(); here such a file fails.
 import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -39,29 +39,30 @@ const notRun = runs.filter(
     (nodeProblem !== undefined && usesNodes(run)) ||
     (rootProblem !== undefined && needsRoot(run)),
 )
-// Two timely runs would take the processors from each other.
+// Two timely runs would compete for the processors.
 const queue = runQueue(
   runs.filter((run) => !notRun.includes(run)),
   1,
 )
-// Two clusters of three nodes would do the same.
+// Two clusters of three nodes would do the same, so these runs have one worker.
 const workers = runs.some(usesNodes) ? 1 : given.workers
-// Files with an API server wait for others most of the time, and one worker more fills that time.
+// Files with an API server mostly wait, and one more worker uses that time.
 const takes = Array.from({ length: Math.min(workers, runs.length) }, () => queue.next)
 const hasGaps = takes.length > 1 && takes.length < runs.length && runs.some(usesApiServer)
 if (hasGaps && !runs.every(usesApiServer)) takes.push(queue.nextFiller)
 const verdicts: Verdict[] = []
 const interruption = new AbortController()
 
-// All these processes load much the same modules. At Go's default of 100 garbage is a quarter of an API server's work.
+// All these processes load much the same modules. With Go's default of 100, garbage collection is a quarter of an API
+// server's work.
 const savings = { NODE_COMPILE_CACHE: resolve(import.meta.dirname, '../node_modules/.cache/compiled'), GOGC: '400' }
-// Files of another folder are those of the runner's own tests.
+// Files of another folder belong to the runner's own tests.
 const needsApiServer = dir === import.meta.dirname && runs.some(usesApiServer)
-// A file that is not expected to start the product makes the bundle by itself if it does.
+// A file that unexpectedly starts the product makes the bundle itself.
 const product = needsApiServer ? { [commandVariable]: JSON.stringify(await productCommand()) } : {}
 const countDir = needsApiServer ? mkdtempSync(join(tmpdir(), 'eip-admission-count-')) : undefined
 const count = countDir === undefined ? undefined : join(countDir, 'control-planes')
-// This process starts control planes too: those that it lends.
+// This process also starts control planes, which it lends.
 process.env.GOGC ??= savings.GOGC
 if (count !== undefined) process.env[countVariable] = count
 
@@ -85,7 +86,7 @@ console.log(
 )
 if (countDir !== undefined) rmSync(countDir, { recursive: true, force: true })
 
-// In CI a test that this machine cannot run is a failure; at home the other results are still useful.
+// In CI, a test that this machine cannot run is a failure; elsewhere the other results are still useful.
 const failedUnrun = process.env.CI === undefined ? 0 : notRun.length
 const passed = verdicts.reduce((all, { report }) => all + report.passed, 0)
 const failed = verdicts.reduce((all, verdict) => all + failuresOf(verdict), failedUnrun)
@@ -98,9 +99,12 @@ async function lenderOf(worker: number): Promise<Lender> {
   return (await import('./control-planes/lender.ts')).openLender(worker)
 }
 
-/** Builds what the tests of the rig run; those of another folder need its namespaces alone. Returns why none can run. */
+/**
+ * Builds the programs that the rig's tests run; tests in another folder need only its namespaces. Returns why none can
+ * run.
+ */
 async function prepareRigs(): Promise<string | undefined> {
-  // A unit test is to start at once: what only others need is loaded for them.
+  // Loaded only for tests that need it, so that a unit test starts at once.
   const { prepareRig, prepareWholeRig } = await import('../sandbox/rig/prepare.ts')
   return dir === import.meta.dirname ? prepareWholeRig(runs.some(usesMetallb) ? undefined : []) : prepareRig([])
 }
@@ -128,10 +132,10 @@ async function work(worker: number, take: () => Run | undefined): Promise<void> 
       env: { ...savings, ...product, ...process.env, ...portsOf(worker), ...lent },
     })
     queue.done(run)
-    // Ctrl-C ends the files too: that says nothing about them.
+    // Ctrl-C also ends the files, which says nothing about them.
     if (interruption.signal.aborted) break
     verdicts.push(verdict)
-    // Whatever it did to its control plane shall not fail the next file.
+    // Damage to the control plane must not fail the next file.
     if (failuresOf(verdict) > 0) await lender?.close()
     show(verdict)
   }
@@ -145,14 +149,14 @@ function show(verdict: Verdict): void {
   console.log(verdictText(verdict, isCounted ? placeText(verdicts.length, runs.length - notRun.length) : ''))
 }
 
-/** The ports of a worker. Whoever runs several suites at once gives each suite a part of its own. */
+/** The ports of a worker. A person who runs several suites at once gives each its own range. */
 function portsOf(worker: number): { SANDBOX_PORTS: string } {
   const [first = 0, end = 0] = (process.env.SANDBOX_PORTS ?? '10000-30000').split('-').map(Number)
   const size = Math.floor((end - first) / takes.length)
   return { SANDBOX_PORTS: `${first + worker * size}-${first + (worker + 1) * size}` }
 }
 
-/** Keeps what the other target measured. */
+/** Keeps the measurements of the other target. */
 function writeSeconds(): void {
   const measured = verdicts.map(({ run, seconds: took }) => [titleOf(run), Math.round(took)] as const)
   const rows = Object.entries({ ...knownSeconds, ...Object.fromEntries(measured) })

@@ -3,14 +3,14 @@ import { type DialectName, bgpDialectNames, dialectNames } from '../sandbox/dial
 import { type DialectsOfFile, dialectsByFile } from './matrix/dialects-by-file.ts'
 
 /**
- * A process: a file, and for a file in a folder `matrix` the dialect that it tests. `cloudOnly` leaves out the tests in
- * which the cloud has no part.
+ * A process: a file, and for a file in a folder `matrix` the dialect that it tests. `cloudOnly` leaves out the tests
+ * that do not involve the cloud.
  */
 export type Run = { file: string; dialect?: DialectName; cloudOnly?: true }
 
 /**
- * The runs whose title contains every word. A file of the matrix runs in the dialects of its row in the table. Where a
- * word names a dialect, it runs in that one. A file of every cloud with BGP runs in no other.
+ * The runs whose title contains every word. A file of the matrix runs in the dialects of its row in the table, or in
+ * the dialect that a word names. A file for every cloud with BGP runs in no other dialect.
  */
 export function selectRuns(files: string[], words: string[]): Run[] {
   const namesDialect = words.some((word) => (dialectNames as readonly string[]).includes(word))
@@ -34,7 +34,7 @@ export function sortArguments(args: string[]): { words: string[]; phrases: strin
   return { words, phrases }
 }
 
-/** How a run is called on the terminal. */
+/** The title of a run on the terminal. */
 export function titleOf({ file, dialect, cloudOnly }: Run): string {
   return [file, dialect ?? [], cloudOnly ? '(cloud only)' : []].flat().join(' ')
 }
@@ -51,7 +51,7 @@ export function isRigged({ file }: Run): boolean {
   return isIn('rig', file)
 }
 
-/** Whether the run has a cluster of real nodes. */
+/** Whether the run needs a cluster of real nodes. */
 export function usesNodes({ file }: Run): boolean {
   return isIn('cluster', file)
 }
@@ -70,7 +70,7 @@ export const withoutMetallb = [
   'rig/kube-vip',
 ]
 
-/** Whether the run may start MetalLB. What it starts was built before, because it has no way to the registries. */
+/** Whether the run may start MetalLB. All programs are built before, because the run cannot reach a registry. */
 export function usesMetallb(run: Run): boolean {
   return isRigged(run) && !withoutMetallb.some((part) => run.file.includes(part))
 }

@@ -1,5 +1,5 @@
-// Which runs belong to `make test`, `make test-slow`, `make test-cluster` and `make alert-recordings`. `make test` shows each promise
-// once. What is left takes longer than a developer waits: the other dialects, walks, real time, real routers and guides
+// The runs of `make test`, `make test-slow`, `make test-cluster` and `make alert-recordings`. `make test` shows each
+// promise once. The rest takes longer than a developer waits: other dialects, walks, real time, real routers and guides
 // that are typed word by word.
 import { type DialectName, bgpDialectNames, dialectNames } from '../sandbox/dialect-names.ts'
 import { type Run, dialectsOf, isIn } from './selection.ts'
@@ -7,7 +7,7 @@ import { type Run, dialectsOf, isIn } from './selection.ts'
 export const targets = ['test', 'test-slow', 'test-cluster', 'alert-recordings'] as const
 export type Target = (typeof targets)[number]
 
-/** Files, or folders, that run in `make test-slow` alone, with the reason. */
+/** Files or folders that run only in `make test-slow`, with the reason. */
 export const slowFiles: Record<string, string> = {
   'rig/':
     'real routers, MetalLBs, Cilium, kube-proxy and pods; several API servers that fail; guides typed word by word',
@@ -38,11 +38,11 @@ export const slowFiles: Record<string, string> = {
 /** Real runs whose recordings are kept: `make test` judges the alerts on these, and only a new recording runs them. */
 export const recordingFiles = ['cloud', 'neglected', 'processes'].map((name) => `whole/alerts/${name}.test.ts`)
 
-/** The dialects in which a file of the matrix runs in `make test`, where that is not the first of its row alone. */
+/** The dialects in which a file of the matrix runs in `make test`, unless it is only the first of its row. */
 export const fastDialects: Record<string, readonly DialectName[]> = {
   'matrix/smoke.test.ts': dialectNames,
   'matrix/smoke-bgp.test.ts': bgpDialectNames,
-  // A single move. The other dialects show in real time what else may happen, for minutes.
+  // Only a single move. The other dialects show further cases in real time, for minutes.
   'matrix/control-plane.test.ts': ['packet'],
 }
 

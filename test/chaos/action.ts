@@ -17,10 +17,10 @@ export type Tally = {
 
 /** The next steps that the walk may choose. */
 export type Action = {
-  /** Its weight among all. */
+  /** Its weight among all actions. */
   often: number
   name: string
-  /** The next step waits until it is over. */
+  /** The next step waits until this one is over. */
   isAlone?: true
   run: (arena: Arena, random: Random, tally: Tally) => Promise<void>
 }
@@ -29,9 +29,9 @@ export type Action = {
 export const clusterTagOfOthers = 'cluster=others'
 
 export const chaosNamespaces = ['chaos-a', 'chaos-b']
-/** A tenant has rights in this namespace alone. */
+/** A tenant has rights only in this namespace. */
 export const tenantNamespace = 'chaos-tenant'
-/** Another tenant has addresses of his own: within one namespace a request holds what another Service has. */
+/** Another tenant has addresses here: within one namespace, a Service may request another Service's address. */
 export const forgerNamespace = 'chaos-forger'
 export const names = ['web', 'shop', 'mail', 'blog', 'game', 'wiki']
 
@@ -50,7 +50,7 @@ export function manifest(at: { namespace: string; name: string }, type: 'LoadBal
   }
 }
 
-/** Orders an address without the product; undefined where a fault of the cloud hits the order. */
+/** Orders an address without the product; undefined if a fault of the cloud hits the order. */
 export async function orderIn({ dialect, cloud, project, token }: Arena['stage'], tags: string[]) {
   const order = dialectOf(dialect).order({ url: cloud.url, project, token }, tags)
   return Promise.race([order.catch(() => undefined), sleep(2_000, undefined)])

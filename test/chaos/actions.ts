@@ -127,9 +127,9 @@ const actions: Action[] = [
     name: 'a replica starts with the Secret of another account',
     isAlone: true,
     run: async ({ replicas, stage, isCareless }, random, tally) => {
-      // A token that decides the project is right while the cluster has no address.
+      // A token that decides the project is valid while the cluster has no address.
       if (['hetzner', 'phoenixnap'].includes(stage.dialect)) return
-      // Nobody knows the account of a cluster without records whose ConfigMap somebody has deleted.
+      // If careless people delete the ConfigMap of a cluster without records, nothing tells its account any more.
       if (isCareless) return
       tally.troubles.add('other account')
       await startAgain(random.pick(replicas), tally, { kind: 'other account' })
@@ -199,7 +199,7 @@ async function startAgain(replica: Replica, tally: Tally, mistake: Mistake): Pro
   await replica.start(mistake)
 }
 
-/** Where the cloud routes each address to one node, and has both families. */
+/** Actions for clouds that route each address to one node, and have both families. */
 const ofNodes: Action[] = [
   {
     often: 8,
@@ -241,7 +241,7 @@ export function nextAction({ nodes, isCareless }: Arena, random: Random): Action
   return all.find(({ often }) => (left -= often) < 0) ?? random.pick(all)
 }
 
-/** Creates deleted namespaces again, as soon as the API server allows it. */
+/** Recreates deleted namespaces, as soon as the API server allows it. */
 export async function ensureNamespaces({ client }: Arena): Promise<void> {
   for (const name of [...chaosNamespaces, tenantNamespace, forgerNamespace]) {
     if (await client.get(namespaces, { name })) continue
@@ -249,7 +249,10 @@ export async function ensureNamespaces({ client }: Arena): Promise<void> {
   }
 }
 
-/** Whether a step may fail so: it is refused with a reason, or its object is deleted, exists or was changed. */
+/**
+ * Whether a step may fail with this error: it is refused with a reason, or its object is deleted, exists or was
+ * changed.
+ */
 export function isUsual(error: unknown): boolean {
   if (isNotFound(error) || isConflict(error)) return true
   return error instanceof KubeError && (error.reason === 'AlreadyExists' || isRefusal(error) || isTerminating(error))

@@ -2,11 +2,11 @@ import { type Scraper, makeScraper } from '../whole/alerts/scraper.ts'
 import type { Arena } from './arena.ts'
 import { type Trouble, explained, lasting } from './troubles.ts'
 
-/** Longer than the window of any alert: after that only what is wrong now can fire. */
+/** Longer than the window of any alert: afterwards only present problems can fire one. */
 const calmMinutes = 90
 const scrapesPerSweep = 10
 
-/** Scrapes the replicas: `during` the walk, and then while all is well again. */
+/** Scrapes the replicas: `during` the walk, and then in a calm time after all repairs. */
 export function watchAlerts({ replicas }: Arena): Pick<Scraper, 'during' | 'recording'> & { calm(): Promise<void> } {
   const running = () => replicas.flatMap((replica) => (replica.isRunning() ? [[replica.name, replica] as const] : []))
   const scraper = makeScraper(running)
@@ -20,7 +20,7 @@ export function watchAlerts({ replicas }: Arena): Pick<Scraper, 'during' | 'reco
   }
 }
 
-/** The alerts that no trouble of the walk explains, and those that are not over when all is repaired. */
+/** The alerts that no trouble of the walk explains, and those that still fire after all repairs. */
 export function alertViolations(alerts: { fired: string[]; atEnd: string[] }, troubles: Set<Trouble>): string[] {
   const allowed = new Set([...troubles].flatMap((trouble) => explained[trouble]))
   const left = new Set([...troubles].flatMap((trouble) => lasting[trouble] ?? []))

@@ -11,7 +11,7 @@ import { hasBgp } from '../../sandbox/dialect-names.ts'
 import { dialectOf } from '../whole/dialects.ts'
 import { simulatedNodes } from '../whole/simulated-nodes.ts'
 
-/** The problems of a process when it starts. */
+/** A mistake with which a process starts. */
 export type Mistake = { kind: 'other account' } | { kind: 'clock'; aheadMs: number }
 
 /** A process of the product, which a step starts or kills. */
@@ -20,7 +20,7 @@ export type Replica = Pick<Product, 'health'> & {
   start(mistake?: Mistake): Promise<void>
   kill(): Promise<void>
   isRunning(): boolean
-  /** Starts it if it does not run, or again if it was started with a mistake. */
+  /** Starts it if it does not run, and restarts it if it was started with a mistake. */
   recover(): Promise<void>
 }
 
@@ -30,10 +30,10 @@ const otherAccount = { project: '7f8b4a06-2c55-4c1f-8d0e-6f2f0a9b1c3e', token: '
 const otherNumber = { ...otherAccount, project: '999' }
 export const otherCaller = 'other'
 
-/** The nodes, where the cloud routes each address to one of them; elsewhere none. */
+/** The nodes, if the cloud routes each address to one of them; otherwise none. */
 export type ArenaNodes = {
   names: string[]
-  /** A node that is well fails, or the other way around. */
+  /** Makes a healthy node fail, or a failed one recover. */
   toggle: (name: string) => Promise<void>
   recover: () => Promise<void>
   /** Whether a machine belongs to a node. */
@@ -45,13 +45,13 @@ export type Arena = {
   client: KubeClient
   replicas: Replica[]
   nodes: ArenaNodes
-  /** The ids of the reservations that another cluster of the project has ordered, or an administrator. */
+  /** The ids of the reservations that another cluster of the project, or an operator, has ordered. */
   ordered: string[]
   /** How many addresses are warm at rest. */
   warmPool: number
-  /** Whether people do with kubectl what they should not. */
+  /** Whether people make mistakes with kubectl. */
   isCareless: boolean
-  /** The reservation of the ElasticIP that an administrator provisions, once it is ordered. */
+  /** The reservation of the ElasticIP that an operator provisions, once it is ordered. */
   office: { id?: string | undefined }
   /** The addresses of another program of the project by their reservations, and its server. */
   strangers: { held: Map<string, string>; machine?: string | undefined }
@@ -59,8 +59,8 @@ export type Arena = {
   close(isGood: boolean): Promise<void>
 }
 
-// So short that a wait for a killed process, or for a Service that is never stored, takes seconds. On a busy machine calls
-// succeed in these times.
+// These times are so short that the wait for a killed process, or for a Service that is never stored, takes seconds.
+// Calls still succeed within them on a busy machine.
 const flags = [
   '--cloud-timeout=3s',
   '--unbound-grace=3s',
@@ -71,10 +71,10 @@ const flags = [
   '--leader-elect-retry-period=500ms',
 ]
 
-/** A cluster with two replicas of the product, one of them without webhooks, and an administrator's client. */
+/** A cluster with two replicas of the product, one without webhooks, and an operator's client. */
 export async function openArena(dialect: DialectName, kind: Pick<Arena, 'warmPool' | 'isCareless'>): Promise<Arena> {
   const dir = mkdtempSync(join(tmpdir(), 'eip-admission-chaos-'))
-  // A cloud that leads addresses to nodes has both families.
+  // A cloud that routes addresses to nodes has both families.
   const serviceRanges = ['10.96.0.0/16', ...(hasBgp(dialect) ? [] : ['fd00:96::/112'])]
   const other = ['cherry-servers', 'hetzner'].includes(dialect) ? otherNumber : otherAccount
   const account = await dialects[dialect].open({ other })
@@ -140,7 +140,7 @@ function replica(stage: Arena['stage'], name: string, { other, flags: more }: Re
   let isMistaken = false
   const start = async (mistake?: Mistake) => {
     const { here, loadBalancer } = dialectOf(stage.dialect)
-    // Without probes: nothing may be sent to the addresses of machines that do not exist.
+    // The machines do not exist, so no probe may be sent to their addresses.
     const assigned = hasBgp(stage.dialect) ? {} : { [loadBalancer]: 'assign:///?probe=off' }
     isMistaken = mistake !== undefined
     const access =

@@ -11,7 +11,7 @@ import { type Arena, otherCaller } from './arena.ts'
 import { clusterTagOfOthers } from './action.ts'
 import { endFlips, lostByStrangers } from './strangers.ts'
 
-/** Violations by now; some are there only because something is still in progress. */
+/** The current violations; work in progress causes some of them. */
 async function violations(arena: Arena): Promise<string[]> {
   const { client, stage } = arena
   const [all, records] = await Promise.all([listAll(client, services), listAll(client, elasticIPs)])
@@ -25,7 +25,7 @@ type Seen = {
   all: Service[]
   records: ElasticIP[]
   reserved: Reservation[]
-  /** The ids of the reservations that a person has to decide about, because a person has removed their records. */
+  /** The ids of the reservations whose records a person has removed, so that a person must decide about them. */
   surplus: Set<string>
 }
 
@@ -123,29 +123,29 @@ function wrongInCloud(seen: Seen): string[] {
   return wrong
 }
 
-/** Whether a Service has no address because it names an ElasticIP that it cannot have. */
+/** Whether a Service has no address because it requests an ElasticIP that it cannot have. */
 function isWaiting(service: Service, records: readonly ElasticIP[]): boolean {
   const name = service.metadata.annotations?.[elasticIPAnnotation]
   const source = records.find(({ metadata }) => metadata.name === name)
   return name !== undefined && addressesOf(service).length === 0 && !(source && isAvailable(source))
 }
 
-/** Deletes the Services that wait for an ElasticIP: nothing but a person ends that. */
+/** Deletes the Services that wait for an ElasticIP: only a person can end this wait. */
 export async function removeWaiting({ client }: Arena): Promise<void> {
   const [all, records] = await Promise.all([listAll(client, services), listAll(client, elasticIPs)])
   for (const service of all.filter((one) => isWaiting(one, records))) await client.remove(services, service.metadata)
 }
 
 /**
- * How many addresses a Service may show at rest. The second of one that only prefers it is tried each ten minutes. One
- * that names an ElasticIP, and requires two families by an update that was not reviewed, keeps what it has.
+ * How many addresses a Service may show at rest. If it only prefers a second one, this is tried every ten minutes. A
+ * Service that names an ElasticIP keeps its single address if an unreviewed update makes it require two families.
  */
 function numbersOf({ metadata, spec: { ipFamilyPolicy: policy, ipFamilies = [] } }: Service): number[] {
   if (ipFamilies.length < 2 || metadata.annotations?.[elasticIPAnnotation] !== undefined) return [1]
   return policy === 'RequireDualStack' ? [2] : [1, 2]
 }
 
-/** Whether a record is that of a second address which its Service can do without. */
+/** Whether the record is for a second address that its Service can do without. */
 function mayBeMissing(record: string, live: Service[]): boolean {
   const prefers = live.filter(({ spec }) => spec.ipFamilyPolicy === 'PreferDualStack')
   return prefers.some((service) => secondKeys(keyOf(service)).map(recordName).includes(record))
@@ -163,8 +163,8 @@ export async function stateOf({ client, stage }: Arena): Promise<object> {
 }
 
 /**
- * Does what the log tells a person where another cluster seems to use our id. Without the ledger's ConfigMap a new
- * leader does not know the heartbeats of the former one.
+ * Follows the log's advice for a cluster id that another cluster seems to use. Without the ledger's ConfigMap, a new
+ * leader does not know its predecessor's heartbeats.
  */
 async function confirmCluster({ client }: Arena): Promise<void> {
   const at = { namespace: 'eip-admission', name: installed.ledgerConfigMap }
@@ -176,7 +176,7 @@ async function confirmCluster({ client }: Arena): Promise<void> {
   })
 }
 
-/** Whether no address moves for two seconds. Without nodes none moves, and the same calls may write marks. */
+/** Whether no address moves for two seconds. Without nodes no address moves, and the same calls may write marks. */
 async function isStill({ stage, nodes }: Arena): Promise<boolean> {
   if (nodes.names.length === 0) return true
   const { calls } = stage.cloud.control

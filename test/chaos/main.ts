@@ -1,6 +1,6 @@
-// node test/chaos/main.ts [--cloud NAME] [--seed N] [--steps N] [--without-alerts]
-// Random actions on Services, the cloud and the processes; a seed repeats them. With an even seed there is a warm pool; with
-// a multiple of three, people do with kubectl what they should not.
+// node test/chaos/main.ts [--cloud NAME] [--seed N] [--steps N] [--without-alerts] Random actions on Services, the
+// cloud and the processes; a seed repeats them. With an even seed there is a warm pool; with a multiple of three,
+// people make mistakes with kubectl.
 import { parseArgs } from 'node:util'
 import { dialectNamed } from '../../sandbox/dialects.ts'
 import { walk } from './walk.ts'

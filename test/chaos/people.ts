@@ -9,7 +9,7 @@ import { type Action, manifest, orderIn, place } from './action.ts'
 import type { Arena } from './arena.ts'
 import type { Random } from './random.ts'
 
-/** The ElasticIP that an administrator provisions. */
+/** The ElasticIP that an operator provisions. */
 const office = 'office'
 
 /** Available addresses: provisioned and warm ones. */
@@ -46,7 +46,7 @@ export const ofAdministrators: Action[] = [
 
 const namespace = 'eip-admission'
 
-/** Mistakes with kubectl of a person who has every right. */
+/** Mistakes with kubectl by a person who has every right. */
 const mistakes: Action[] = [
   {
     often: 2,

@@ -7,9 +7,12 @@ import { type Action, clusterTagOfOthers, manifest, names, orderIn, forgerNamesp
 import type { Arena } from './arena.ts'
 import type { Random } from './random.ts'
 
-/** The Service that no step touches: a project that lists nothing of ours stops the ledger, until a person decides. */
+/**
+ * The Service that no step touches: if the project listed nothing of ours, the ledger would stop until a person
+ * decides.
+ */
 export const anchor = { namespace: 'default', name: 'anchor' }
-/** The Service of a tenant who changes its type again and again, and wants its address kept. */
+/** The Service of a tenant who changes its type repeatedly, and wants to keep its address. */
 const flipping = { namespace: forgerNamespace, name: 'flip' }
 const forgedNode = 'node-forged'
 
@@ -52,7 +55,7 @@ export const ofStrangers: Action[] = [
       if (kept === undefined || all.length === 0) return
       tally.troubles.add('deleted address')
       stage.cloud.control.reservations.vanish(random.pick(all).id)
-      // Its id may be the next one that the cloud gives away.
+      // The cloud may reuse its id for the next order.
       if (random.happens(0.5)) await orderElsewhere(arena)
     },
   },
@@ -118,7 +121,7 @@ export const ofStrangers: Action[] = [
   },
 ]
 
-/** Where the cloud routes each address to one node. */
+/** Actions for clouds that route each address to one node. */
 export const ofStrangeNodes: Action[] = [
   {
     often: 1,
@@ -142,13 +145,13 @@ function anyOf<T>(from: readonly T[], random: Random): T | undefined {
   return from.length > 0 ? random.pick(from) : undefined
 }
 
-/** Has a tenant stop: a Service that is none any more has no address to check. */
+/** Makes the tenant stop: a Service that is no longer a LoadBalancer has no address to check. */
 export async function endFlips({ client }: Arena): Promise<void> {
   if (!(await client.get(services, flipping))) return
   await client.patch(services, { ...flipping, patch: { merge: { spec: { type: 'LoadBalancer' } } } })
 }
 
-/** Losses of strangers, and which of our healthy nodes is gone. */
+/** The addresses that strangers lost, and our healthy nodes that no longer exist. */
 export async function lostByStrangers({ client, stage, strangers, nodes: { names: own } }: Arena): Promise<string[]> {
   const facts = dialectOf(stage.dialect)
   const { control } = stage.cloud

@@ -1,6 +1,6 @@
 import type { Fault } from '../../sandbox/clouds/faults.ts'
 
-/** The deeds of a walk that an operator would hear of. */
+/** The deeds of a walk that an operator would be alerted to. */
 export type Trouble =
   | 'killed process'
   | 'restarted API server'
@@ -13,13 +13,13 @@ export type Trouble =
   | 'deleted address'
   | 'busy machine'
 
-/** The trouble that a fault of the cloud is. */
+/** The trouble that a fault of the cloud causes. */
 export function troubleOf({ answer, message }: Fault): Trouble {
   const refuses = answer === 401 || answer === 403 || (answer === 422 && message?.includes('quota') === true)
   return refuses ? 'refusing cloud' : 'failing cloud'
 }
 
-/** The alerts that a trouble may fire. A walk that is short or lucky fires fewer; no other has an explanation. */
+/** The alerts that a trouble may fire. A short or lucky walk fires fewer; any other alert is unexplained. */
 export const explained: Record<Trouble, readonly string[]> = {
   'killed process': [
     'EIPAdmissionRestarts',
@@ -75,8 +75,8 @@ export const explained: Record<Trouble, readonly string[]> = {
 }
 
 /**
- * The alerts that a trouble may leave. A person has to decide about a reservation whose record a person has removed. A walk
- * does not end what else keeps the machine busy.
+ * The alerts that may outlast a trouble. If a person removed a record, a person must decide about its reservation.
+ * Other work that keeps the machine busy does not end with the walk.
  */
 export const lasting: Partial<Record<Trouble, readonly string[]>> = {
   'careless person': ['EIPAdmissionReservationsUnneeded'],

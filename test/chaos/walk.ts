@@ -18,17 +18,19 @@ export type WalkOptions = {
   /** Steps between two checks. */
   leg?: number
   report?: (text: string) => void
-  /** Whether promtool evaluates what the processes showed: each alert needs a trouble that explains it. */
+  /** Whether promtool evaluates the scraped metrics: each alert needs a trouble that explains it. */
   alerts?: boolean
 }
 
-/** How long everything may take to settle: leases, requests in flight and grace periods of killed processes end in it. */
+/**
+ * How long everything may take to settle, including leases, requests in flight and grace periods of killed processes.
+ */
 const restMs = 150_000
 
 /** Does random actions, and checks after each leg that no address is lost and none has two holders. */
 export async function walk(options: WalkOptions): Promise<Tally> {
   const { dialect, seed, alerts = false, report = () => undefined } = options
-  // Without a warm pool more creates wait for the cloud; without careless people no reservation may be left over.
+  // Without a warm pool, more creates wait for the cloud. Without careless people, no reservation may be left over.
   const arena = await openArena(dialect, { warmPool: seed % 2 === 0 ? 2 : 0, isCareless: seed % 3 === 0 })
   const tally: Tally = { steps: 0, faults: 0, kills: 0, refusals: 0, violations: [], troubles: new Set() }
   try {
@@ -56,7 +58,7 @@ async function walkLegs(arena: Arena, tally: Tally, options: WalkOptions): Promi
   }
 }
 
-/** Processes that wait for each processor, from which on calls fail without any other trouble. */
+/** With this many waiting processes per processor, calls fail without any other trouble. */
 const busyLoad = 5
 
 async function walkWatched(arena: Arena, tally: Tally, options: WalkOptions): Promise<void> {
@@ -72,7 +74,7 @@ async function walkWatched(arena: Arena, tally: Tally, options: WalkOptions): Pr
   tally.violations.push(...alertViolations(alerts, tally.troubles))
 }
 
-/** So many steps overlap, as those of several users do. */
+/** Up to this many steps overlap, like those of several users. */
 const mostAtOnce = 8
 
 async function runLeg(arena: Arena, dice: Random, { tally, until }: { tally: Tally; until: number }): Promise<void> {

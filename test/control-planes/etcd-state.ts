@@ -1,5 +1,5 @@
-// The objects of an API server, read from its etcd and put back as they were. This removes also what the API server would
-// keep: objects with finalizers, namespaces that terminate, resources whose definition is gone.
+// The objects of an API server, read from its etcd and put back as they were. This also removes objects that the API
+// server would keep: those with finalizers, terminating namespaces, and resources without their CRD.
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** The values by key, both in base64. */
@@ -8,13 +8,13 @@ export type EtcdState = Record<string, string>
 type Range = { kvs?: { key: string; value?: string }[] }
 type Operation = { request_delete_range: { key: string } } | { request_put: { key: string; value: string } }
 
-/** Keys that API servers write by themselves all the time. */
+/** Keys that API servers constantly write on their own. */
 const ownLeases = /^\/registry\/(leases\/kube-system\/apiserver-|peerserverleases\/|masterleases\/)/
 
 /** A transaction of etcd has at most 128 operations. */
 const batchSize = 100
 
-/** Controllers that lag behind may still write what they had read before. */
+/** Controllers that lag behind may still write from older reads. */
 const quietMs = 100
 
 /** Reads everything that the API server of this etcd has stored, without its own leases. */
@@ -39,8 +39,8 @@ export function differences(one: EtcdState, other: EtcdState): string[] {
 }
 
 /**
- * Writes this state back, until etcd keeps it. Returns the keys that were written or removed. Throws with the keys that
- * somebody else writes all the time.
+ * Restores this state, until etcd keeps it. Returns the keys that were written or removed. Throws with the keys that
+ * another writer keeps changing.
  */
 export async function restoreState(etcdUrl: string, wanted: EtcdState): Promise<string[]> {
   const changed = new Set<string>()

@@ -1,5 +1,5 @@
 // A control plane that stays up between runs of tests, so that one test on an API server starts at once. Call it as
-// `make test-control-plane` in another terminal. The first worker of each run uses it, unless another run does.
+// `make test-control-plane` in another terminal. The first worker of each run borrows it, unless another run has it.
 import { rmSync, writeFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { keptFile, startShared } from './lender.ts'

@@ -6,7 +6,7 @@ import { names, serviceAccountUser } from '../../settings/installed-names.ts'
 import { startControlPlane } from '../../sandbox/control-plane/start.ts'
 import { canBeBorrowed, share, sharedVariable } from './shared.ts'
 
-/** It names the folder of the control plane that `make test-control-plane` keeps. */
+/** The file that names the folder of the control plane that `make test-control-plane` keeps. */
 export const keptFile = resolve(import.meta.dirname, '../../node_modules/.cache/test-control-plane')
 
 const accounts = ['system:serviceaccounts', 'system:serviceaccounts:eip-admission', 'system:authenticated']
@@ -36,7 +36,9 @@ export async function startShared(): Promise<Started> {
   return { dir, stop: () => controlPlane.stop().finally(() => rmSync(dir, { recursive: true, force: true })) }
 }
 
-/** Makes the lender of a worker. The first one takes the control plane that stays up between runs, where there is one. */
+/**
+ * Makes the lender of a worker. The first worker takes the control plane that stays up between runs, if there is one.
+ */
 export function openLender(worker: number): Lender {
   let current: Promise<Started> | undefined
   return {

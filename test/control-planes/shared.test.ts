@@ -1,4 +1,4 @@
-// The next stage gets a control plane as it was at its start, whatever the stage before left on it.
+// The next stage gets a control plane as it was at its start, whatever the previous stage left on it.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

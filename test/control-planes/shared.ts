@@ -1,4 +1,4 @@
-// A control plane that many stages use, one after the other. Each stage gets it as it was when it had just started.
+// A control plane that many stages use, one after the other. Each stage gets it as it was just after its start.
 import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { Agent, get } from 'node:https'
 import { join } from 'node:path'
@@ -9,19 +9,19 @@ import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from '
 import { tryExclusively } from '../../sandbox/exclusive.ts'
 import { type EtcdState, keysOf, readState, restoreState } from './etcd-state.ts'
 
-/** The runner names in it the folder of the control plane that a file may borrow. */
+/** The variable in which the runner names the folder of the control plane that a file may borrow. */
 export const sharedVariable = 'TEST_CONTROL_PLANE'
 
 type Shared = Pick<ControlPlane, 'url' | 'etcdUrl' | 'kubectl'> & { state: EtcdState; apiGroups: string[] }
 
-/** Writes into the folder of a control plane that has just started what others need to borrow it. */
+/** Writes the files that others need to borrow a control plane into its folder, just after its start. */
 export async function share({ dir, url, etcdUrl, kubectl }: ControlPlane): Promise<void> {
   const apiGroups = await readApiGroups(url, dir)
   const shared: Shared = { url, etcdUrl, kubectl, apiGroups, state: await startedState(etcdUrl) }
   writeFileSync(join(dir, 'shared.json'), JSON.stringify(shared), { mode: 0o600 })
 }
 
-/** The API server makes it for itself a moment after it is ready, and tests look for it. */
+/** The API server creates it for itself a moment after it is ready, and tests expect it. */
 const ownService = '/registry/services/specs/default/kubernetes'
 
 /** The state of an API server that has made its own Service. */
@@ -34,15 +34,15 @@ async function startedState(etcdUrl: string): Promise<EtcdState> {
   throw new Error('the API server does not make the Service default/kubernetes')
 }
 
-/** Borrows the control plane that the runner shares, where it fits, and starts one where it does not. */
+/** Borrows the control plane that the runner shares if it fits, and starts another one if it does not. */
 export async function testControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
   const { [sharedVariable]: folder } = process.env
   return (folder !== undefined && (await borrow(folder, options))) || startControlPlane(options)
 }
 
 /**
- * Lends the control plane of this folder, empty, with its files in `options.dir`; `stop` gives it back. Undefined while
- * somebody else has it, and for a stage that wants one with other users or programs.
+ * Lends the control plane of this folder, empty, with its files in `options.dir`; `stop` returns it. Undefined while
+ * another borrower has it, and for a stage that needs other users or programs.
  */
 export async function borrow(folder: string, options: ControlPlaneOptions): Promise<ControlPlane | undefined> {
   const { dir, users = {}, ...others } = options
@@ -91,7 +91,7 @@ function hasUsers(folder: string, wanted: Record<string, string[]>): boolean {
   return Object.entries(wanted).every(([name, groups]) => users.get(name) === groups.join())
 }
 
-/** Definitions that were removed from etcd are served until the API server has noticed. */
+/** The API server still serves CRDs that were removed from etcd until it notices. */
 async function untilServed(wanted: string[], read: () => Promise<string[]>): Promise<void> {
   for (let attempt = 0; attempt < 600; attempt++) {
     if ((await read()).join() === wanted.join()) return

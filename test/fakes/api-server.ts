@@ -9,13 +9,13 @@ import { mergePatched } from './merge-patch.ts'
 
 export type ApiServer = {
   client: KubeClient
-  /** The paths of the client's writes, in order, also of those that changed nothing. */
+  /** The paths of the client's writes, in order, including those that changed nothing. */
   writes: string[]
-  /** All objects of a kind, as they are stored now. */
+  /** All stored objects of a kind. */
   stored<T extends KubeObject>(resource: Resource<T>): T[]
-  /** All objects of all kinds, as they are stored now. */
+  /** All stored objects of all kinds. */
   everything(): KubeObject[]
-  /** Stores an object as it is, status included: the state before the test, or a change by an operator. */
+  /** Stores an object as it is, including its status: the state before the test, or a change by an operator. */
   put<T extends KubeObject>(resource: Resource<T>, object: T): T
   /** Removes an object at once, finalizers or not. */
   drop(resource: Resource<KubeObject>, at: At): void
@@ -40,7 +40,7 @@ const notSupported = () => Promise.reject(new Error('the fake API server does no
  * - a write compares the resource version, and only the subresource writes a status
  * - finalizers delay a deletion
  *
- * Every kind has a status. Stricter than a real one, it requires the resource version in every replace.
+ * Every kind has a status. Unlike a real API server, it requires the resource version in every replace.
  */
 export function apiServer({ now = () => new Date(), invalid }: ApiServerOptions = {}): ApiServer {
   const store = new Map<string, KubeObject>()
@@ -63,7 +63,9 @@ export function apiServer({ now = () => new Date(), invalid }: ApiServerOptions 
     return save(path, { ...rest, metadata: { ...rest.metadata, ...system } })
   }
 
-  /** Carries out an update: of the status by its subresource, of everything else without. The system's metadata stays. */
+  /**
+   * Makes an update: of the status through its subresource, of everything else without it. The system's metadata stays.
+   */
   function update(path: string, next: WithStatus, { subresource }: WriteOptions): KubeObject {
     const stored: WithStatus | undefined = store.get(path)
     if (!stored) throw apiError(404, 'NotFound')
@@ -106,8 +108,8 @@ export function apiServer({ now = () => new Date(), invalid }: ApiServerOptions 
   }
 
   /**
-   * The object after a patch. A merge patch applies to any version, unless it contains one. Of a strategic one the
-   * conditions are merged by type, and all other lists are replaced.
+   * The object after a patch. A merge patch applies to any version, unless it contains one. A strategic patch merges
+   * conditions by type, and replaces all other lists.
    */
   function patched(stored: KubeObject, patch: Patch): KubeObject {
     if ('json' in patch) return jsonPatch.applyPatch(copyOf(stored), patch.json as Operation[], true).newDocument
@@ -122,7 +124,7 @@ export function apiServer({ now = () => new Date(), invalid }: ApiServerOptions 
     return { ...after, status } as KubeObject
   }
 
-  /** Carries out a write of the client. The objects under the path of a resource have its type, so the result fits any. */
+  /** Makes a client's write. The objects under a resource's path have its type, so the result may have any type. */
   function write(path: string, options: CallOptions | undefined, carryOut: () => KubeObject): never {
     options?.signal?.throwIfAborted()
     const after = carryOut()

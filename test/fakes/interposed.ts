@@ -1,9 +1,9 @@
 export type HeardCall = { verb: string; values: unknown[] }
 
 export type Hooks = {
-  /** Runs before a call arrives. It may wait, or throw: the call is then never carried out. */
+  /** Runs before a call arrives. It may wait, or throw: then the call is never made. */
   before?: ((call: HeardCall) => void | Promise<void>) | undefined
-  /** Runs after a call was carried out. If it throws, the caller gets this error instead of the answer. */
+  /** Runs after a call was made. If it throws, the caller gets this error instead of the answer. */
   after?: ((call: HeardCall) => void | Promise<void>) | undefined
 }
 

@@ -10,14 +10,15 @@ import { parseIpAddress } from '../../lib/ip-address.ts'
 import { copyOf } from './copy.ts'
 
 /**
- * The outcome of a reserve. `requested`: the cloud grants it later. `lost`: it is carried out, but the answer is lost.
- * `unsaid`: it is not carried out, but the caller cannot know. `doubled`: the cloud grants one of the addresses `doubles`. A fault: it fails, and nothing was done.
+ * The outcome of a reserve. `requested`: the cloud grants it later. `lost`: it succeeds, but the answer is lost.
+ * `unsaid`: nothing is done, but the caller cannot know. `doubled`: the cloud grants one of the addresses `doubles`. A
+ * fault: it fails, and nothing was done.
  */
 export type ReserveFate = 'reserved' | 'requested' | 'lost' | 'unsaid' | 'doubled' | Fault
 
 export type ScriptedCloud = {
   cloud: Cloud
-  /** The outcomes of the next reserves, in order. All later ones have the outcome `otherwise`. */
+  /** The outcomes of the next reserves, in order. All later reserves have the outcome `otherwise`. */
   fates: ReserveFate[]
   otherwise: ReserveFate
   /** The addresses that it may grant a second time. */
@@ -32,22 +33,22 @@ export type ScriptedCloud = {
   deletesLate: boolean
   /** While true, the next reservation of its family gets the id, the address and the age of a deleted one. */
   recycles: boolean
-  /** Its complaints about addresses, by the id of the reservation. */
+  /** The provider's complaints about addresses, by the id of the reservation. */
   problems: Map<string, string>
   /** While set, every read fails. */
   unreadable: boolean
-  /** While set, every release fails with it. */
+  /** While set, every release fails with this fault. */
   refusesRelease: Fault | undefined
   calls: { reserve: number; reservations: number; reservation: number; release: number }
   /** The reservations that the project pays for, whatever the lists show. */
   reserved(marks?: Marks): Reservation[]
-  /** All reservations ever made, in order; of those with one id, the last. */
+  /** All reservations ever made, in order; only the last of those with the same id. */
   bought: Reservation[]
   /** The ids of the deleted reservations, in order. */
   released: string[]
   /** The ids of the reservations whose marks changed, in order. */
   marked: string[]
-  /** While set, every change of marks fails with it. */
+  /** While set, every change of marks fails with this fault. */
   refusesMark: Fault | undefined
   put(reservation: Reservation): void
   /** Makes the lists current. */
@@ -212,7 +213,7 @@ function carries({ marks }: Pick<Reservation, 'marks'>, wanted: Marks): boolean 
   return Object.entries(wanted).every(([name, value]) => marks[name] === value)
 }
 
-/** As a vendor's client: a call that was aborted before it was sent did nothing. */
+/** As in a vendor's client, a call that was aborted before it was sent does nothing. */
 function throwIfUnsent(signal: AbortSignal): void {
   if (signal.aborted) throw fault('unavailable', 'nothing')
 }

@@ -1,4 +1,4 @@
-// Adoption of what a predecessor left: reservations with its tags, Services without our annotations.
+// Adoption of a predecessor's remains: reservations with its tags, Services without our annotations.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -104,17 +104,17 @@ clusterTest('an adopted Service that is deleted releases its address and loses b
   await stage.settled('served')
   await stage.run('delete', 'service', 'served', '--timeout=120s')
   await stage.gone('served')
-  // A reservation that named no cluster may be another cluster's after all.
+  // A reservation that named no cluster may in fact be another cluster's.
   assert.is(found(served.id) !== undefined, dialect.adoptsUnmarked === true)
 })
 
-/** A predecessor reserved an address for a Service while we were away; our program finds it when it starts again. */
+/** A predecessor reserved an address for a Service while we were stopped; our program finds it at its next start. */
 const startAfterwards = once(async () => {
   await product.stop()
   const { address } = await orderedFor('back')
   await stage.create(loadBalancer('back'))
   calls.clear()
-  // A project without another cluster: what names none is ours.
+  // In a project without other clusters, a reservation that names none is ours.
   product = await stage.start({ env, flags: [...flags, '--sweep-untagged'] })
   return address
 })
@@ -161,11 +161,11 @@ clusterTest('a second reservation with the marks of a live Service is kept, and 
 
 clusterTest('while the provider cannot be read nothing is released', async () => {
   await startAfterwards()
-  // Without the tags: each good sweep writes a new heartbeat.
+  // Tags are left out, because each successful sweep writes a new heartbeat.
   const paidFor = () => stage.reserved().map(({ id, address, state }) => ({ id, address, state }))
   const before = paidFor()
   faults.add({ on: routes.list, answer: 'empty-list', times: 3 })
-  // As often as the client tries.
+  // As many times as the client tries.
   faults.add({ on: routes.list, answer: 500, times: 4 })
   calls.clear()
   await eventually('a good sweep after them', () => stage.calls(routes.list) > 8 || undefined)

@@ -104,7 +104,7 @@ test('the pool of an administrator stays, and an address in it gets no second po
   await metallb.removePool('theirs')
 })
 
-// The API server cannot refuse single pools of a ConfigMap.
+// The API server cannot refuse a single pool of a ConfigMap.
 if (metallb.hasObjects) {
   test('a pool that the API server refuses is reported on its Service, and other pools are written', async () => {
     await announceWeb()

@@ -20,7 +20,7 @@ const { calls } = stage.cloud.control
 const proxy = await openTcpProxy(Number(new URL(controlPlane.url).port))
 const self = serviceAccountUser('eip-admission')
 
-/** Writes the product's kubeconfig, which leads through the proxy; with another token where one is given. */
+/** Writes the product's kubeconfig, which goes through the proxy; with another token if one is given. */
 function writeKubeconfig(token?: string): string {
   const text = readFileSync(controlPlane.kubeconfigFor(self), 'utf8')
   const config = JSON.parse(text.replace(controlPlane.url, `https://127.0.0.1:${proxy.port}`)) as {
@@ -60,7 +60,7 @@ const election = ['lease-duration=5s', 'renew-deadline=4s', 'retry-period=300ms'
 const elected = election.map((time) => `--leader-elect-${time}`)
 const tokens = [await issueToken('first'), await issueToken('second')]
 const [firstToken = '', secondToken = ''] = tokens
-// A record whose create got no answer may be of a request to the cloud: it waits for twice this time.
+// A record whose create got no answer may belong to a request in flight: it waits for twice this time.
 const times = ['--sweep-interval=2s', '--unbound-grace=5s', '--cloud-timeout=4s']
 const flags = [`--kubeconfig=${writeKubeconfig(firstToken)}`, ...times, ...elected]
 const product = await stage.startSwept({ env, flags })
@@ -71,7 +71,7 @@ async function setPatience(seconds: number): Promise<void> {
   for (const kind of ['mutating', 'validating'])
     await stage.run('patch', `${kind}webhookconfiguration`, 'zz-eip-admission', '--type=json', '-p', patch)
 }
-/** For a webhook that cannot answer, and for one whose answer is the point: then it is the usual time. */
+/** `short` is for a webhook that cannot answer, `usual` for tests of the answer. */
 const [short, usual] = [2, 10]
 
 const leads = async (one: typeof product) => /^eip_admission_leader 1$/m.test((await one.health('/metrics')).text)
@@ -97,7 +97,7 @@ test('the product reads a rotated token from its file when the old one is refuse
     'the old token is refused',
     async (observe) => observe(await statusFor(firstToken)) === 401 || undefined,
   )
-  // Open watches outlive their token, so they have to be opened again.
+  // Open watches outlive their token, so they must be reopened.
   proxy.cut()
   const { spec } = await stage.create(loadBalancer('second-token'))
   assert.ok(spec.loadBalancerIP)
@@ -118,14 +118,14 @@ test('no Service is missed while the watches are cut again and again', async () 
 })
 
 test('after an API server was away and its history no longer exists, a replica misses nothing', async () => {
-  // The leader loses its lease meanwhile, and would list again in any case.
+  // The leader would not do: it loses its lease meanwhile, and would list again in any case.
   const [port] = await freePorts(1)
   const unelected = ['--only=webhooks', `--webhook-secure-port=${port}`]
   const follower = await stage.serve({ env, flags: [...flags, ...unelected] })
   await stage.create(loadBalancer('deleted-unseen'))
   await converged()
   proxy.pause()
-  // The product sees none of this. Two come for one that goes, so that the replica's count tells.
+  // The product sees none of this. Two Services come and one goes, so that the replica's count differs.
   await stage.run('delete', 'service', 'deleted-unseen', '--wait=false')
   for (const name of ['unseen', 'also-unseen'])
     await stage.kubectl(['create', '-f', '-', '--request-timeout=30s'], loadBalancer(name))
@@ -147,8 +147,8 @@ test('after an API server was away and its history no longer exists, a replica m
 })
 
 /**
- * Makes every version that a watch has too old. It first writes to etcd what no watch has seen: a watch may go on from
- * the newest write.
+ * Makes every resource version of a watch too old. First writes to etcd, unseen by any watch, because a watch may
+ * continue from the newest write.
  */
 async function outdate(): Promise<void> {
   const ask = async (path: string, body: object) =>
@@ -173,7 +173,7 @@ test('a leader that is cut off loses its lease, and writes nothing when it is co
   assert.is(stage.calls(routes.release), 1)
   proxy.resume()
   await setPatience(usual)
-  // The API server learns of the longer time-out a moment after it is stored.
+  // The API server applies the longer time-out a moment after it is stored.
   await eventually('a Service has its address at admission', async () => {
     return (await stage.create(unnamed('afterwards-'))).spec.loadBalancerIP
   })

@@ -1,4 +1,4 @@
-// The process outside the cluster, with the kubeconfig of an administrator, as the README shows: it is no ServiceAccount.
+// The process outside the cluster, with an administrator's kubeconfig instead of a ServiceAccount, as in the README.
 import { readFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -13,7 +13,7 @@ const asPerson = `--kubeconfig=${stage.controlPlane.kubeconfig}`
 const quick = ['--sweep-interval=1s', '--unbound-grace=2s']
 let products: Product[] = [await stage.startSwept({ env, flags: [asPerson, ...quick] })]
 
-/** The cloud loses the reservation of a Service, and gives its address to a stranger. */
+/** Makes the cloud lose a Service's reservation, and reuse the address for a stranger. */
 async function loseAddress(name: string): Promise<string> {
   const lost = await stage.settled(name)
   const { id = '' } = stage.reserved().find(({ address }) => address === lost) ?? {}
@@ -22,7 +22,7 @@ async function loseAddress(name: string): Promise<string> {
   return lost
 }
 
-/** Waits until a Service has another address than the lost one, and shows the lost one nowhere. */
+/** Waits until a Service has another address, and shows the lost one nowhere. */
 async function hasAnother(name: string, lost: string): Promise<void> {
   await eventually('the Service shows another address', async (observe) => {
     const service = observe(await stage.service(name))

@@ -1,5 +1,5 @@
-// The process is killed at the steps of an available address that others see; the next process finishes the work. Other
-// steps, and what happens between two of them, are moves of the walk in test/ledger/available.
+// The process is killed at those steps of an available address that others can see; the next process finishes the work.
+// The walk in test/ledger/available covers other steps, and events between steps.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { listAll } from '../../kube/list-all.ts'
@@ -13,8 +13,8 @@ import { type Write, interceptWrites } from '../whole/write-interceptor.ts'
 import { dialect, openStage, routes } from './dialect.ts'
 
 const stage = await openStage()
-// The next process waits until the requests in flight of the killed one have timed out: twice the time-out. It looks
-// again after the grace period of an unbound record; a lease would be one wait more.
+// The next process waits until the killed one's requests in flight have timed out: twice the time-out. It retries after
+// the grace period of an unbound record. A lease would add another wait.
 const running = {
   env: { ...dialect.here, EIP_WARM_POOL: '1' },
   flags: ['--cloud-timeout=1s', '--leader-elect=false', '--unbound-grace=3s'],
@@ -77,7 +77,7 @@ const liveServices = async () =>
 
 const own = await stage.order()
 
-/** Waits until each Service has its own address, one is warm, one is provisioned, and nothing else is reserved or recorded. */
+/** Waits until each Service has its own address, one address is warm, one is provisioned, and there are no others. */
 function atRest(): Promise<true> {
   return eventually('each address has one holder', async (observe) => {
     const [all, live] = [observe(await records()), await liveServices()]

@@ -16,7 +16,7 @@ const stage = await openStage()
 const { kubectl } = stage
 const running = (size: number) => ({
   env: { ...dialect.here, EIP_WARM_POOL: String(size) },
-  // A record without a status may have a request in flight, for twice the time limit of a call.
+  // A record without a status may have a request in flight, for up to twice a call's time limit.
   flags: ['--unbound-grace=3s', '--sweep-interval=1s', '--cloud-timeout=2s'],
 })
 let product = await stage.startSwept(running(2))
@@ -42,7 +42,7 @@ const says = (name: string, words: RegExp) =>
   )
 const hasWarning = (name: string, words: RegExp) => warned(stage, `default/${name}`, words)
 
-/** Provisions an ElasticIP that is deleted with its Service, and creates a Service that has it. */
+/** Provisions an ElasticIP with the policy Delete, and creates a Service that uses it. */
 async function lend(elasticIP: string, service: string): Promise<{ id: string; address: string }> {
   const ordered = await stage.order()
   await stage.send(['create'], provisioned(elasticIP, ordered.id, 'Delete'))
@@ -60,7 +60,7 @@ const bound = (elasticIP: string, service: string) =>
     return (isClaimed && source?.status?.phase === 'Bound' && record?.status?.phase === 'Bound') || undefined
   })
 
-/** A Service that other software serves has the address: it requested it, and the software wrote the status. */
+/** Makes a Service of other software show the address: the Service requested it, and the software wrote the status. */
 async function guestShows(address: string): Promise<void> {
   const request = { 'metallb.io/loadBalancerIPs': address }
   await stage.create(loadBalancer('guest', { annotations: request, spec: { loadBalancerClass: 'example.com/other' } }))
@@ -68,7 +68,7 @@ async function guestShows(address: string): Promise<void> {
   await stage.run('patch', 'service', 'guest', '--subresource=status', '--type=merge', '-p', status)
 }
 
-/** Lets two sweeps pass, which released such addresses before. */
+/** Waits for two sweeps, which once released such addresses. */
 async function twoSweeps(): Promise<void> {
   const before = stage.calls(routes.list)
   await eventually('two sweeps', () => stage.calls(routes.list) >= before + 2 || undefined)
@@ -188,7 +188,7 @@ test('the deletion of a Service waits while another Service shows its address, a
   await says('default.owner', /Service default\/guest shows it/)
   await hasWarning('owner', /Service default\/guest shows it/)
   await hasWarning('guest', /Delete what uses it/)
-  // By now the back-off is longer than the wait below.
+  // By then the back-off is longer than the wait below.
   await sleep(8_000)
   assert.ok(isReserved(address))
   await stage.run('delete', 'service', 'guest')

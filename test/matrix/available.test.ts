@@ -1,5 +1,5 @@
-// Available addresses: provisioned by an administrator, or warm. What is decided about them is tables of
-// test/ledger/available.
+// Available addresses: provisioned by an operator, or warm. The tables in test/ledger/available have the decisions
+// about them.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
@@ -68,7 +68,7 @@ async function createWeb(): Promise<void> {
   assert.is(await stage.settled('web'), own.address)
 }
 
-/** Deletes Service `web` where there is one, so that `office` is Available. */
+/** Deletes Service `web`, if there is one, so that `office` is Available. */
 async function freeOffice(): Promise<void> {
   await stage.run('delete', 'service', 'web', '--ignore-not-found')
   await stage.gone('web')
@@ -225,11 +225,11 @@ test('a warm address is transferred to its Service, and the pool is filled again
   )
   const address = (await stage.service('quick'))?.spec.loadBalancerIP
   const held = stage.reserved().find((one) => one.address === address)
-  // The heartbeat of the cluster is on any one of its reservations.
+  // The cluster's heartbeat may be on any of its reservations.
   const names = held?.tags.map(nameOf).filter((name) => name !== heartbeatMark)
   assert.equal(names?.toSorted(), ['cluster', 'service', 'usage'])
   await filled(3)
-  // Service quick's, three warm ones, the administrator's.
+  // Service quick's, three warm ones, and the operator's.
   assert.is(stage.reserved().length, 5)
 })
 
@@ -244,7 +244,7 @@ test('when many Services are created over three warm addresses, each gets an add
   for (const name of names) shown.add(await stage.settled(name))
   assert.is(shown.size, names.length)
   await filled(3)
-  // Besides: Service quick's, three warm ones, the administrator's.
+  // In addition: Service quick's, three warm ones, and the operator's.
   const most = names.length + 1 + 3 + 1
   await eventually('nothing else is paid for', (observe) => observe(stage.reserved()).length === most || undefined)
   await Promise.all(names.map((name) => stage.client.remove(services, { namespace: 'default', name })))

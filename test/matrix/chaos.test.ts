@@ -1,4 +1,4 @@
-// A short walk of `make chaos` with a seed for each cloud. On one promtool evaluates what the processes showed meanwhile.
+// A short walk of `make chaos` with a seed for each cloud. On one cloud, promtool evaluates the scraped metrics.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { DialectName } from '../../sandbox/dialects.ts'
@@ -8,8 +8,8 @@ import { explained } from '../chaos/troubles.ts'
 import { walk } from '../chaos/walk.ts'
 import { dialect } from './dialect.ts'
 
-// With an even seed there is a warm pool. Careless people, where three divides it, are left to `make chaos`: two mistakes at
-// once may leave what only a person can decide.
+// With an even seed there is a warm pool. Seeds that three divides, with careless people, are left to `make chaos`:
+// after two mistakes at once, a person may have to decide.
 const seeds: Partial<Record<DialectName, number>> = {
   'equinix-metal': 2,
   'cherry-servers': 5,

@@ -1,4 +1,5 @@
-// A drill: a cluster restored from a backup of another one, which runs on. Both have one cluster id and one project.
+// A drill: a cluster is restored from a backup of another one, which keeps running. Both share a cluster id and a
+// project.
 import { cpSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'uvu'

@@ -1,4 +1,4 @@
-// Trouble of the cloud during a create. What its clients make of each answer is a contract of test/clouds.
+// Trouble of the cloud during a create. The contract in test/clouds covers how clients read each answer.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Service } from '../../kube/objects.ts'
@@ -42,7 +42,7 @@ async function endWithOne(...names: string[]): Promise<void> {
 
 let product: Product
 
-/** The product starts while the cloud is down, with Service `early`; afterwards the cloud answers. */
+/** Starts the product while the cloud is down, with Service `early`; afterwards the cloud answers. */
 const startProduct = once(async () => {
   faults.add({ answer: 503 })
   product = await stage.serve(quick)
@@ -130,7 +130,7 @@ const deletePending = once(async () => {
 })
 clusterTest('a Service whose address is pending can be deleted', deletePending)
 
-/** All of them wait at the same time, until the product calls the cloud again by itself; then they are deleted. */
+/** Lets all of them wait at the same time, until the product retries on its own; then deletes them. */
 const settleAll = once(async () => {
   for (const create of [...createInTrouble, createMany, deletePending]) await create()
   await stage.gone('unwanted')
@@ -138,7 +138,7 @@ const settleAll = once(async () => {
 })
 clusterTest('after the outage each pending Service has one address, and a deleted one leaves no reservation', settleAll)
 
-/** The product runs, and no Service of the outage is left. */
+/** Keeps the product running, without any Service of the outage. */
 const endOutage = once(async () => {
   await startProduct()
   if (stage.reserved().length > 0 || (await stage.service('early'))) await endWithOne('early')
@@ -159,7 +159,9 @@ clusterTest(
   },
 )
 
-/** The product starts at the quota, and denies new Services during trouble; Service `missed` was created before. */
+/**
+ * Starts the product at the quota, so that it denies new Services during trouble; Service `missed` was created before.
+ */
 const startStrict = once(async () => {
   await endOutage()
   await product.stop()
@@ -190,7 +192,7 @@ clusterTest('with --on-cloud-failure=deny the create is refused, and the next on
   await endWithOne('strict')
 })
 
-/** The product waits for the cloud longer than the API server for a review: it has 9 s of its 10. */
+/** Has the product wait longer for the cloud than the API server does for a review: 9 of 10 seconds. */
 const outlastTheWebhook = once(async () => {
   await product.stop()
   product = await stage.startSwept({ ...quick, flags: ['--cloud-timeout=16s'] })
@@ -228,7 +230,7 @@ clusterTest('a Service that is deleted during its reserve call leaves no reserva
   await stage.run('delete', 'service', 'impatient', '--timeout=120s')
   await stage.gone('impatient')
   latency.clear()
-  // The answer comes after the Service went.
+  // The answer comes after the Service was deleted.
   await eventually('the call is answered', () => calls.all(routes.reserve).every(({ status }) => status) || undefined)
   await eventually('nothing is reserved', () => stage.reserved().length === 0 || undefined)
 })
@@ -236,7 +238,7 @@ clusterTest('a Service that is deleted during its reserve call leaves no reserva
 for (const answer of [500, 'reset'] as const) {
   test(`an address whose reserve answer was lost (${answer}) is found and returned by the create`, async () => {
     await endOutage()
-    // The reserve call and the search for what it did share this time.
+    // The reserve call and the search for its outcome share this time.
     await outlastTheWebhook()
     faults.add({ on: routes.reserve, answer, done: true, times: 1 })
     calls.clear()

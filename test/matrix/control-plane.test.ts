@@ -1,6 +1,6 @@
-// The control-plane address leaves an API server that fails, and only such a one. Three guardians run against a real
-// API server, each with the rights of its own service account. The machines' own API servers are gates to it. Which
-// decision follows from what is in the tables of test/controllers/control-plane.
+// The control-plane address leaves an API server that fails, and only then. Three guardians run against a real API
+// server, each with the rights of its own service account. The machines' own API servers are gates to it. The tables in
+// test/controllers/control-plane have the decisions.
 import { readFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -20,7 +20,7 @@ const writesSoFar = () => writes.reduce((sum, route) => sum + calls.count(route)
 await Promise.all(stage.nodes.map((node) => stage.guard(node)))
 latency.set({ ms: 250 })
 
-/** Repairs what the last test did, waits until every node may become the holder, and returns the one that is it. */
+/** Repairs the last test's damage, waits until every node may become the holder, and returns the current holder. */
 async function begin(): Promise<GuardedNode> {
   faults.clear()
   await Promise.all(stage.nodes.map(({ gate }) => gate.set('well')))
@@ -32,8 +32,8 @@ async function begin(): Promise<GuardedNode> {
 }
 
 /**
- * Waits after a fault until the cloud assigns the address to another node, and the leader knows that and rests. How fast
- * that is the bench measures, and test/controllers/control-plane with a clock of its own.
+ * Waits after a fault until the cloud assigns the address to another node, and the leader knows that and rests. The
+ * bench measures how fast that is, and so does test/controllers/control-plane with its own clock.
  */
 async function moves(from: GuardedNode, fault: () => Promise<unknown> | void): Promise<GuardedNode> {
   await fault()
@@ -41,7 +41,7 @@ async function moves(from: GuardedNode, fault: () => Promise<unknown> | void): P
   return rests()
 }
 
-/** The holder, as the leader knows it after more probes: whatever it meant to do, it has done. */
+/** The holder after more probes of the leader, which has done by then whatever it intended. */
 async function rests(): Promise<GuardedNode> {
   const holder = await stage.untilSettled()
   await stage.untilProbed([holder], 'ok', 3)
@@ -68,7 +68,7 @@ test('an API server that refuses loses the address, and an Event says so', async
       const events = await stage.run('get', 'events', `--field-selector=involvedObject.name=${name}`, '-o', lines)
       return events.includes(text) || undefined
     })
-  // Who moved it may have let another one lead since.
+  // Another guardian may lead by now.
   await eventually('the metrics show the move and the holder', async () => {
     const all = await Promise.all(stage.guardians.map(async (one) => (await one.health('/metrics')).text))
     const wanted = [
@@ -79,7 +79,7 @@ test('an API server that refuses loses the address, and an Event says so', async
   })
 })
 
-/** Packet's API is that of Equinix Metal: one move shows that its settings are read. */
+/** Packet has Equinix Metal's API, so a single move shows that its settings are read. */
 const hasOwnApi = dialect.name !== 'packet'
 
 if (!isCloudOnly) {
@@ -126,7 +126,7 @@ if (!isCloudOnly) {
     await eventually('the address moved', () => isHeldByAnother(holder) || undefined)
     frozen.signal('SIGCONT')
     const written = writesSoFar()
-    // It sees the failed holder as often as it needs for a move.
+    // The leader sees the failed holder as often as a move needs.
     await stage.untilProbed([holder], 'failed', 8)
     await stage.untilProbed(others, 'ok')
     assert.is(writesSoFar(), written)
@@ -148,7 +148,7 @@ if (!isCloudOnly) {
     const holder = await begin()
     const other = holder === a ? b : a
     stage.assign(other)
-    // A move may rely on a look of two seconds ago, so the leader has to see this first.
+    // A move may rely on a read from two seconds ago, so the leader must see this first.
     assert.is(await stage.untilSettled(), other)
     await holder.gate.set('refuses')
     await stage.untilProbed([holder], 'failed', 12)
@@ -185,7 +185,7 @@ if (hasOwnApi) {
     const from = await begin()
     for (const on of writes) faults.add({ on, answer: 'reset', done: true, times: 1 })
     await moves(from, () => from.gate.set('refuses'))
-    // Where the write begins an action, it may still run at the next look.
+    // If the write begins an action, it may still run at the next read.
     const most = ['hetzner', 'scaleway'].includes(dialect.name) ? 2 : writes.length
     assert.ok(writesSoFar() >= writes.length && writesSoFar() <= most, `${writesSoFar()} writes`)
   })

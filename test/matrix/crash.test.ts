@@ -8,7 +8,7 @@ import { type Write, interceptWrites } from '../whole/write-interceptor.ts'
 import { dialect, isCloudOnly, openStage, routes } from './dialect.ts'
 
 const stage = await openStage()
-// The next process waits until the requests in flight of the killed one have timed out; a lease would be one wait more.
+// The next process waits until the killed one's requests in flight have timed out. A lease would add another wait.
 const running = { env: dialect.here, flags: ['--cloud-timeout=1s', '--leader-elect=false', '--unbound-grace=5s'] }
 const product = await stage.startSwept(running)
 const interceptor = await interceptWrites(stage)

@@ -8,7 +8,7 @@ const stage = await openStage()
 await stage.startSwept({ env: dialect.here })
 const { calls } = stage.cloud.control
 
-/** A Service at the moment that the terminal has it, and the calls that it may have cost. */
+/** Checks a Service as the terminal gets it, and the calls that it may have cost. */
 function hasAddress(service: Service): void {
   const { loadBalancerIP } = service.spec
   const { annotations, finalizers } = service.metadata

@@ -9,12 +9,12 @@ export const dialect = dialectOf(dialectNamed(process.env['DIALECT'] ?? 'equinix
 /** The calls of its cloud about reservations. */
 export const { routes } = dialect
 
-/** Whether only those tests run in which the vendor's API has a part. */
+/** Whether to run only the tests that involve the vendor's API. */
 export const isCloudOnly = process.env['CLOUD_ONLY'] === 'true'
 
 type Declare = (name: string, body: () => Promise<void>) => void
 
-/** Declares a test in which the vendor's API has no part. */
+/** Declares a test that does not involve the vendor's API. */
 export const clusterTest: Declare = isCloudOnly ? () => {} : test
 
 /** Opens a stage in that dialect. */

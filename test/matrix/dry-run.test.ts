@@ -35,7 +35,7 @@ test('a dry run with generateName warns what would happen, and writes no record'
   assert.is((await stage.run('get', 'eip', '-o', 'name')).trim(), '')
 })
 
-/** The address of a Service on which nothing more is written: its condition comes last. */
+/** The address of a Service after its last write, which is the condition. */
 async function applied(name: string): Promise<string> {
   await stage.run('wait', `service/${name}`, '--for=condition=eip-admission.dev/AddressReady', '--timeout=60s')
   return stage.settled(name)

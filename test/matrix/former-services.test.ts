@@ -1,4 +1,4 @@
-// Services of a predecessor that were no LoadBalancers any more when we started.
+// Services of a predecessor that had stopped being LoadBalancers before we started.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { serviceTag } from '../whole/dialects.ts'
@@ -13,7 +13,7 @@ const has = (id: string) => stage.reserved().some((one) => one.id === id)
 const patch = (name: string, change: object) =>
   stage.run('patch', 'service', name, '--type=merge', '-p', JSON.stringify(change))
 
-/** A Service that had its address from a predecessor, and became a ClusterIP while no program served it. */
+/** A Service that got its address from a predecessor, and became a ClusterIP while no program served it. */
 async function leave(name: string, ordered: { address: string }): Promise<void> {
   await stage.create(loadBalancer(name, { spec: { loadBalancerIP: ordered.address } }))
   await patch(name, { metadata: { finalizers: [upstream] } })

@@ -21,7 +21,7 @@ const settings = {
 }[dialect.name]
 
 export const probeIntervalMs = 250
-/** Good answers in a row that make a candidate. */
+/** The number of successive good answers that make a node a candidate. */
 const probeSuccesses = 4
 
 export type GuardedNode = { name: string; machine: string; gate: Gate; proxy: TcpProxy }
@@ -61,7 +61,7 @@ export async function openGuardedStage() {
       { subresource: 'status' },
     )
   }
-  // No API server of the sandbox publishes where it listens, and its validation permits no loopback address there.
+  // The sandbox's API server does not publish its address, and its validation forbids loopback addresses there.
   await stage.run('delete', 'endpoints', 'kubernetes', '--ignore-not-found')
   const created = await stage.kubectl(['create', '-f', '-'], {
     apiVersion: 'discovery.k8s.io/v1',
@@ -95,7 +95,7 @@ export async function openGuardedStage() {
         '--control-plane-cooldown=1s',
         `--control-plane-probe-interval=${probeIntervalMs}ms`,
         `--control-plane-probe-successes=${probeSuccesses}`,
-        // No leader of a machine that is busy loses its lease, unless a test takes it.
+        // Long enough that a leader on a busy machine keeps its lease, unless a test takes it.
         '--control-plane-lease-duration=6s',
         '--control-plane-renew-deadline=5s',
         '--control-plane-read-interval=1s',
@@ -106,7 +106,7 @@ export async function openGuardedStage() {
     return { ...product, node, logFile }
   }
 
-  /** How often each guardian that runs has probed each of these nodes with this result. */
+  /** How often each running guardian has probed each of these nodes with this result. */
   const probed = async (names: string[], result: ProbeResult) => {
     const texts = await Promise.all(guardians.filter((one) => one.isRunning()).map(textOf))
     return texts.flatMap((text) => names.map((name) => countOf(text, name, result)))
@@ -114,7 +114,7 @@ export async function openGuardedStage() {
 
   return {
     ...stage,
-    /** Waits until every guardian has probed each of these nodes so many times more with this result. */
+    /** Waits until every guardian has probed each of these nodes this many more times with this result. */
     async untilProbed(of: GuardedNode[], result: ProbeResult, times: number = probeSuccesses + 1): Promise<void> {
       const names = of.map(({ name }) => name)
       const before = await probed(names, result)
@@ -123,7 +123,7 @@ export async function openGuardedStage() {
         return now.every((count, n) => count - (before[n] ?? 0) >= times) || undefined
       })
     },
-    /** Waits until the guardian that leads knows the holder, and returns it. */
+    /** Waits until the leading guardian knows the holder, and returns the holder. */
     async untilSettled(): Promise<GuardedNode> {
       const settled = await eventually('the leader knows the holder', async () => {
         const [holder, ...others] = holderIds()
@@ -138,7 +138,7 @@ export async function openGuardedStage() {
     tag,
     nodes,
     guardians,
-    /** The names of the nodes that the cloud assigned the address to. */
+    /** The names of the nodes to which the cloud assigned the address. */
     holders: () => holderIds().map(nameOf),
     assign: (node: GuardedNode | undefined) => control.reservations.assign(ordered.id, node?.machine),
     holderBecomes: (name: string, ms?: number) =>

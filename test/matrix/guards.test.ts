@@ -10,7 +10,7 @@ const { kubectl } = stage
 const run = (...args: string[]) => stage.run(...args)
 const protect = 'eip-admission.dev/protect'
 
-/** Makes a namespace with as many addresses as it may have. */
+/** Makes a namespace that has as many addresses as its limit allows. */
 async function fill(namespace: string): Promise<void> {
   await run('create', 'namespace', namespace)
   for (let n = 0; n < 3; n += 1) await stage.create(loadBalancer(`filler-${n}`, { namespace }))

@@ -1,4 +1,5 @@
-// Services that stop being ours while they hold an address: it is released in order, and all else is the other program's.
+// Services that stop being ours while they hold an address: it is released in order, and everything else stays as the
+// other program has it.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { eventually } from '../whole/eventually.ts'
@@ -17,7 +18,10 @@ const upstream = 'service.kubernetes.io/load-balancer-cleanup'
 const several = '198.51.100.7,2001:db8::7'
 const requests = 'metallb.io/loadBalancerIPs'
 
-/** A Service that holds an address, which is announced; then the product stops, so that admission misses what follows. */
+/**
+ * Creates a Service and waits until its address is announced. The product stops afterwards, so that admission misses
+ * what follows.
+ */
 async function holds(name: string): Promise<string> {
   const { spec } = await stage.create(loadBalancer(name))
   const address = spec.loadBalancerIP ?? ''

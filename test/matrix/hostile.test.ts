@@ -1,4 +1,4 @@
-// Attackers that can reach the webhook's port, without and with its path.
+// Attackers that can reach the webhook's port, with and without its path.
 import { request } from 'node:https'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'

@@ -21,7 +21,7 @@ async function deleted(name: string, namespace = 'default'): Promise<void> {
   await stage.gone(name, namespace)
 }
 
-/** Creates a Service while its predecessor may still be on its way out. */
+/** Creates a Service while the deleted one of that name may still exist. */
 function createdAgain(manifest: object): Promise<true> {
   return eventually('the name is free again', async (observe) => {
     const { code, stderr } = observe(await stage.kubectl(['create', '-f', '-'], manifest))
@@ -144,7 +144,7 @@ clusterTest('with Retain the address outlives its Service, and the next one of t
     'the record is Released',
     async () => (await stage.record('keeps'))?.status?.phase === 'Released' || undefined,
   )
-  // A person gives it back by deleting its record, as a PersistentVolume.
+  // A person releases it by deleting its record, as with a PersistentVolume.
   await stage.run('delete', 'eip', 'default.keeps', '--timeout=120s')
   assert.not(holds(spec.loadBalancerIP))
 })
@@ -213,7 +213,7 @@ clusterTest(
     const dear = await stage.create(loadBalancer('dear', { annotations: { 'eip-admission.dev/protect': 'true' } }))
     for (const name of ['orphaned', 'dear']) await stage.settled(name)
     await product.stop()
-    // No replica answers, and the failure policy lets both pass.
+    // No replica answers, and the failure policy admits both.
     await stage.run('delete', 'service', 'orphaned', 'dear', '--wait=false')
     for (const name of ['orphaned', 'dear']) assert.ok((await stage.service(name))?.metadata.deletionTimestamp)
     product = await stage.startSwept({ env: dialect.here })

@@ -11,7 +11,7 @@ const mirror = await openMirrorStage()
 const { stage, client, namespace, name, at, port, get, slices, patch, shownIs, serveAt, settled, removed } = mirror
 const product = await stage.startSwept({ env: dialect.here })
 
-/** The remains of a predecessor, with a finalizer that its service controller put on it. */
+/** Creates the Service as a predecessor leaves it, with the finalizer of its service controller. */
 async function predecessor(): Promise<Service> {
   await removed()
   await serveAt('10.0.0.1')

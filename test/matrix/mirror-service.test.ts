@@ -1,4 +1,4 @@
-// The Service that leads from the control-plane address to the API servers.
+// The Service that routes the control-plane address to the API servers.
 import { readFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'

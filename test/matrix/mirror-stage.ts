@@ -20,14 +20,14 @@ export const both = ['10.0.0.1', '10.0.0.2']
 export const placesOf = (slices: EndpointSlice[]) =>
   slices.flatMap((slice) => (slice.endpoints ?? []).flatMap((one) => one.addresses)).toSorted()
 
-/** Less than the minute after which the product looks in any case, also when a busy machine gets its multiple. */
+/** Less than the minute after which the product looks in any case, even with the multiple for a busy machine. */
 const soonMs = 15_000
 
-/** Waits for what follows from an event. */
+/** Waits for the effect of an event. */
 export const soon = (what: string, look: () => Promise<boolean>) =>
   eventually(what, async () => (await look()) || undefined, soonMs)
 
-/** A stage of the product on which the mirror Service can be kept, and looked at. */
+/** Opens a stage of the product on which the mirror Service can be kept and observed. */
 export async function openMirrorStage() {
   const stage = await openStage({
     controllers: ['endpointslice-mirroring-controller'],
@@ -47,7 +47,7 @@ export async function openMirrorStage() {
     const service = await get()
     return service?.status?.loadBalancer?.ingress?.map(({ ip }) => ip).join() === wanted
   }
-  /** Says where the API servers listen, as they do it themselves. */
+  /** Publishes where the API servers listen, as they do themselves. */
   const serveAt = async (...addresses: string[]) => {
     const slice: EndpointSlice = {
       apiVersion: 'discovery.k8s.io/v1',
@@ -59,7 +59,7 @@ export async function openMirrorStage() {
     }
     await client.apply(endpointSlices, slice, { fieldManager: 'api-server' })
   }
-  /** Stops what keeps the mirror, which had every right that it needed, and never fought. */
+  /** Stops the mirror's controller, and checks that it had every right that it needed, and fought no other writer. */
   const stopMirror = async () => {
     await mirror?.stop()
     const complaints = mirror?.log.filter((line) => /forbidden|cannot|does not settle/i.test(line)) ?? []
@@ -87,7 +87,7 @@ export async function openMirrorStage() {
     serveAt,
     startMirror,
     stopMirror,
-    /** The mirror is kept and as it should be. */
+    /** Keeps the mirror, and waits until it is as it should be. */
     settled: async (outside?: number): Promise<Service & { setAddress: GuardedMirror['setAddress'] }> => {
       await stopMirror()
       await serveAt(...both)
@@ -100,7 +100,7 @@ export async function openMirrorStage() {
       )
       return { ...(await get())!, setAddress }
     },
-    /** Nobody keeps the mirror, and nothing is left of it. */
+    /** Stops keeping the mirror, and removes it. */
     removed: async () => {
       await stopMirror()
       if (await get()) await patch({ metadata: { finalizers: [] } })

@@ -16,7 +16,7 @@ const sweeps = async (count: number) => {
   await eventually(`${count} sweeps`, () => ours.calls(routes.list) >= before + count || undefined)
 }
 
-/** Both clusters have a Service web with its address. */
+/** Creates a Service web with its address in both clusters. */
 async function createWeb(): Promise<string[]> {
   return Promise.all(
     [ours, theirs].map(async (stage) => {

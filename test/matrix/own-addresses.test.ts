@@ -1,4 +1,4 @@
-// Which Services may have the address that they name themselves: rights on Services must not be rights on any address.
+// Which Services may have the address that they name: rights on Services must not grant rights on any address.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { listAll } from '../../kube/list-all.ts'
@@ -35,7 +35,7 @@ const isShown = (name: string, address: string, namespace = 'tenant') =>
     async () => shownIn(await stage.service(name, namespace)) === address || undefined,
   )
 const showsNothing = async (name: string) => assert.is(shownIn(await stage.service(name, 'tenant')), undefined)
-/** Checks that a Service with the address is refused, as a dry run says as well. */
+/** Checks that a Service with the address is refused, and that a dry run says so, too. */
 async function isRefused(address: string, reason: RegExp | string): Promise<void> {
   for (const flags of [[], ['--dry-run=server']]) {
     const { code, stderr } = await create(own('thief', address), ...flags)
@@ -45,7 +45,7 @@ async function isRefused(address: string, reason: RegExp | string): Promise<void
   assert.is(await stage.service('thief', 'tenant'), undefined)
 }
 
-// A table of test/ledger/want has all that is refused; these reach the settings, the cluster and the cloud.
+// A table in test/ledger/want has all refusals; these depend on the settings, the cluster and the cloud.
 const refused: [address: string, reason: RegExp][] = [
   ['8.8.8.8', /is not reserved in this project: .*--own-address-ranges/],
   ['2001:DB8::1', /spec\.loadBalancerIP: "2001:db8::1" is not reserved in this project/],
@@ -250,7 +250,7 @@ test('a warm address is no own address', async () => {
   assert.match(stderr, new RegExp(`is in the warm pool \\(ElasticIP ${warm.metadata.name}\\)`))
 })
 
-/** A new reservation's address. The cloud may give it one that our release has just freed, and still remembers. */
+/** A new reservation's address. The cloud may reuse one that our release has just freed, and that it still lists. */
 async function orderedAddress(): Promise<string> {
   for (;;) {
     const { address } = await stage.order()
@@ -285,7 +285,7 @@ test('a thief’s Service holds nothing up: the owner is deleted, and the thief 
     (await stage.service('robbed', 'owner')) ?? (await stage.create(loadBalancer('robbed', { namespace: 'owner' })))
   const address = spec.loadBalancerIP ?? ''
   await product.stop()
-  // A cloud may list a deleted reservation for a minute; a sweep sees when it does no more.
+  // A cloud may list a deleted reservation for a minute; a sweep notices when it no longer does.
   stage.cloud.control.setDeletion({ reservationsMs: 2_000 })
   const metallb = metallbView(stage, '0.16.1')
   await stage.run('create', 'namespace', 'metallb-system')

@@ -1,4 +1,4 @@
-// BGP of a project and its nodes, also while the cloud loses settings, refuses, fails or hangs.
+// BGP of a project and its nodes, even while the cloud loses settings, refuses, fails or hangs.
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
@@ -42,7 +42,7 @@ const waitForAnnotations = (name: string, is: (actual: Annotations) => boolean) 
   seen('its annotations are right', name, (one) => one !== undefined && is(ours(one.metadata.annotations)))
 const waitForNoAnnotations = (name: string) => waitForAnnotations(name, (actual) => Object.keys(actual).length === 0)
 
-/** The annotations of its sessions alone. */
+/** Only the annotations about sessions. */
 const sessionsIn = (actual: Annotations): Annotations =>
   Object.fromEntries(Object.entries(actual).filter(([name]) => name !== bgp.networkAnnotation))
 const sessionsOf = (name: string) => bgp.says(ipOf(machines.get(name) ?? { id: '', ip_addresses: [] }, 4, bgp.source))
@@ -114,7 +114,7 @@ test('a field manager of its own applies the peer annotations and nothing else',
 test('edited and removed annotations are restored and stray ones removed, without a call to the provider', async () => {
   const before = await annotations('first')
   const [last = ''] = Object.keys(sessionsOf('first')).toReversed()
-  // Where names are numbered: those of a session that does not exist.
+  // If names are numbered: the annotations of a session that does not exist.
   const strays = Object.keys(before).flatMap((name) => (/-1-/.test(name) ? [name.replace('-1-', '-7-')] : []))
   calls.clear()
   const edits = [edited, ...strays].map((name) => `${name}=192.0.2.1`)

@@ -6,7 +6,7 @@ import { dialect, openStage, routes } from './dialect.ts'
 
 const stage = await openStage()
 const { calls, faults, quota } = stage.cloud.control
-// Without controllers nothing but admission calls the cloud.
+// Without controllers, only admission calls the cloud.
 await (await stage.startSwept({ env: dialect.here })).stop()
 await stage.create(loadBalancer('waiting'))
 const product = await stage.start({ env: dialect.here, flags: ['--only=webhooks'] })

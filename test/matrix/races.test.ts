@@ -1,4 +1,4 @@
-// Two replicas answer reviews and one of them leads, while many clients create and delete and a process freezes.
+// Two replicas answer reviews, and one of them leads, while many clients create and delete and a process freezes.
 import { readFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -29,7 +29,7 @@ const replica = (port: number) => ({
     '--leader-elect-lease-duration=2s',
     '--leader-elect-renew-deadline=1500ms',
     '--leader-elect-retry-period=300ms',
-    // When a frozen replica wakes it reserves for reviews that have timed out.
+    // A frozen replica that wakes reserves for reviews that have timed out.
     '--unbound-grace=5s',
   ],
 })
@@ -42,7 +42,7 @@ const create = (name: string) =>
 
 const leads = async (one: Product) => /^eip_admission_leader 1$/m.test((await one.health('/metrics')).text)
 
-/** The replica that leads, and the other one: on a slow machine a lease of two seconds may have moved. */
+/** Returns the leading replica and the other one: on a slow machine, a lease of two seconds may have moved. */
 function leaderAndOther(): Promise<[Product, Product]> {
   const [one, two] = replicas
   return eventually('one leads', async (observe) => {

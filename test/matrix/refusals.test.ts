@@ -9,19 +9,19 @@ import { type Facts, loadBalancer, reclaim } from '../whole/manifests.ts'
 import { dialect, openStage, routes } from './dialect.ts'
 
 const { here, place, placeSetting, misspelt, elsewhere } = dialect
-/** Without a location, where a Service can request one. */
+/** Settings without a location, so that a Service must request one. */
 const nowhere = {}
 const readOnly = randomBytes(16).toString('hex')
 const account = await dialects[dialect.name].open({ readOnly })
 const stage = await openStage({ account })
 const { calls, faults, quota } = stage.cloud.control
-// With a slow deletion, calls that poll for its end would be counted as calls of a refusal.
+// With a slow deletion, calls that poll for its end would count as calls of a refusal.
 stage.cloud.control.setDeletion({ reservationsMs: 0 })
 
 let product: Product | undefined
 let settings: Record<string, string> | undefined
 
-/** Runs the product with these settings; it is not restarted where it has them. */
+/** Runs the product with these settings; restarts it only if it has others. */
 async function running(env: Record<string, string>): Promise<void> {
   if (isDeepStrictEqual(env, settings)) return
   await product?.stop()

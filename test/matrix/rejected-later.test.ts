@@ -1,4 +1,4 @@
-// A Service is admitted by us, its address is reserved, and then it is rejected by something that runs after us.
+// We admit a Service and reserve its address, and then a later admission step rejects the Service.
 import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { test } from 'uvu'
@@ -92,7 +92,7 @@ async function rejected({ attempt, output }: Rejection, name: string): Promise<s
   return record?.status?.address ?? ''
 }
 
-/** Makes the quota, the role and the Service because of which others are rejected. */
+/** Makes the quota, the role and the Service that cause the rejections. */
 async function prepareRejections(): Promise<void> {
   await run('create', 'namespace', 'poor')
   await run('create', 'quota', 'no-load-balancers', '-n', 'poor', '--hard=services.loadbalancers=0')
@@ -173,7 +173,7 @@ test('an address is not released while the second create of its Service is on it
   const startedMs = performance.now()
   await rejected(refused, 'marker')
   await eventually('half of the grace is over', () => performance.now() - startedMs > graceMs / 2 || undefined)
-  // The record of `marker` is the younger one: when it is gone, the first grace of `late` is over.
+  // The record of `marker` is younger: when it no longer exists, the first grace period of `late` is over.
   interceptor.onNextWrite(
     ({ operation, object }) => operation === 'CREATE' && object?.kind === 'Service' && object.metadata.name === 'late',
     () => stage.gone('marker'),

@@ -1,4 +1,4 @@
-// The configuration file changes as the kubelet changes a mounted Secret, and the process goes on with what it says.
+// The configuration file changes as the kubelet changes a mounted Secret, and the process continues with its content.
 import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'uvu'
@@ -33,7 +33,7 @@ mount(before)
 symlinkSync(join('..data', 'cloud-sa.json'), file)
 const fromFile = { [dialect.apiKey]: '', [dialect.apiKey.replace('API_KEY', 'PROJECT_ID')]: '' }
 
-// No kubelet runs here: the Pod takes the place of the one that the program runs in, so that its Events have an object.
+// No kubelet runs here: this Pod stands for the program's own, so that its Events have an object.
 const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace: 'eip-admission' } }
 const pod = {
   apiVersion: 'v1',
@@ -130,7 +130,7 @@ test('a Service that is older than the location gets its address once the file n
   const now = JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>
   const { [placeField]: _place, ...nowhere } = now
   await product.stop()
-  // Nothing reviews it, as in a cluster into which eip-admission is installed later.
+  // No webhook reviews it, as in a cluster into which eip-admission is installed later.
   await stage.create(loadBalancer('waiting'))
   mount(nowhere)
   product = await stage.startSwept(running)

@@ -98,7 +98,7 @@ test('after a restart of the API server a new Service gets its address', async (
   })
   const address = await stage.settled('returned')
   assert.ok(stage.reserved().some((one) => one.address === address))
-  // The roles are known a moment after the API server: what it refused in between is no missing right.
+  // The API server learns its roles a moment after its start: refusals before that are not missing rights.
   truncateSync(stage.logOf('eip-admission'))
 })
 

@@ -111,7 +111,7 @@ test('a Service that requests several addresses is left alone', async () => {
 test('a Service that requests an address which is nobody’s, among several, is refused', async () => {
   await startProduct()
   const refused = `annotation ${annotationName}: "8.8.8.8" is not reserved in this project`
-  // Soon after a start, when what the project has is known.
+  // This takes effect soon after a start, when the project's reservations are known.
   await eventually('it is refused', async (observe) => {
     const flags = ['create', '-f', '-', '--dry-run=server']
     const { stderr } = observe(await stage.kubectl(flags, requesting('bad', `8.8.8.8,${theirs}`)))

@@ -14,7 +14,7 @@ const { controlPlane, cloud } = stage
 const { here: env } = dialect
 const quick = ['--sweep-interval=1s', '--unbound-grace=1s']
 const backup = join(stage.dir, 'etcd-backup')
-// As long as the backup has to wait for free addresses. A cloud may list what it deletes for a minute.
+// The backup must wait this long for free addresses. A cloud may list deleted reservations for a minute.
 cloud.control.setDeletion({ reservationsMs: 2_000 })
 let product = await stage.startSwept({ env, flags: quick })
 
@@ -37,7 +37,7 @@ const startKubelet = async (name: string) => {
   await client.create(leases, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: at })
   const renewing = setInterval(() => {
     const patch = { merge: { spec: { renewTime: new Date().toISOString().replace('Z', '000Z') } } }
-    // As a kubelet does, it goes on while the API server is down.
+    // It continues while the API server is down, as a kubelet does.
     client.patch(leases, { ...at, patch }).catch(() => undefined)
   }, 500)
   test.after(() => clearInterval(renewing))
@@ -51,7 +51,7 @@ await stage.run('delete', 'service', 'kept', '--timeout=120s')
 const goes = await create('goes')
 const halfway = await create('halfway')
 await product.stop()
-// The product is down: its finalizer holds the Service.
+// The product is stopped, so its finalizer holds the Service.
 await stage.run('delete', 'service', 'halfway', '--wait=false')
 await controlPlane.whileDown((data) => cpSync(data, backup, { recursive: true }))
 product = await stage.startSwept({ env, flags: quick })
@@ -138,7 +138,7 @@ test('the sweep after a restore releases the reservations of unknown Services, a
   })
   cloud.control.calls.clear()
   await eventually('four more sweeps', () => stage.calls(routes.list) >= 4 || undefined)
-  // A cloud that lists what it deletes for a while gets the same call again, and no other.
+  // A cloud that still lists deleted reservations gets the same call again, and no other.
   const inUse = stage.reserved().map(({ id }) => id)
   const released = cloud.control.calls.all(routes.release).map(({ path }) => path)
   assert.equal(

@@ -1,4 +1,4 @@
-// BGP in short, once in each dialect that has it. announcing.test.ts and peering.test.ts show it in depth.
+// BGP in brief, once in each dialect that has it. announcing.test.ts and peering.test.ts show it in depth.
 import { isDeepStrictEqual } from 'node:util'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'

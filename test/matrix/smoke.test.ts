@@ -1,5 +1,5 @@
-// The common behaviour of all dialects, once in each: dry run, create, refuse, announce, release. Files that the table in
-// dialects-by-file.ts lists show the same in depth, in the dialects where it shows most.
+// The common behaviour of all dialects, once in each: dry run, create, refuse, announce, release. The files that
+// dialects-by-file.ts lists show the same in depth, in the dialects where they differ most.
 import { isDeepStrictEqual } from 'node:util'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -19,7 +19,7 @@ const { elsewhere, here, misspelt, place, placeSetting, words } = dialect
 let product: Product | undefined
 let settings: Record<string, string> | undefined
 
-/** Runs the product with these settings; it is not restarted where it has them. */
+/** Runs the product with these settings; restarts it only if it has others. */
 async function runWith(env: Record<string, string>): Promise<void> {
   if (isDeepStrictEqual(env, settings)) return
   await product?.stop()
@@ -148,7 +148,7 @@ test('a Service does not wait for a cloud that is slow to delete, and the next o
 
 test('a misspelt location in the settings is refused with the one that was meant and the known ones', async () => {
   await product?.stop()
-  // Where a cloud keeps its addresses by location, no sweep can read them.
+  // If a cloud lists addresses by location, no sweep can read them.
   product = await stage.start({ env: { ...here, [placeSetting.name]: misspelt.place } })
   const { code, stderr } = await create(loadBalancer('victim'))
   assert.is(code, 1)

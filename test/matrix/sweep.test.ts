@@ -13,7 +13,7 @@ const { here: env, usage } = dialect
 const quick = ['--sweep-interval=1s', '--unbound-grace=2s']
 const has = (id: string) => stage.reserved().some((one) => one.id === id)
 
-// Reservations of this cluster, of others and of an administrator.
+// Reservations of this cluster, of others and of an operator.
 const cluster = `cluster=${await stage.run('get', 'namespace', 'kube-system', '-o', 'jsonpath={.metadata.uid}')}`
 const orphan = await stage.order([usage, cluster, 'service=unknown'])
 const foreign = [

@@ -1,4 +1,4 @@
-// A takeover and its undo, frozen, killed and twice round: no address changes, and nothing is bought or given back. In
+// A takeover and its undo, frozen, killed and repeated: no address changes, and nothing is bought or released. In
 // memory, test/commands/takeover kills them at each of their writes, and has two of them begin at each step.
 import type { ChildProcess } from 'node:child_process'
 import { test } from 'uvu'
@@ -36,15 +36,15 @@ let product: Product | undefined
 const standby = 'Start eip-admission on standby'
 const kill = (text: string) => ({ text, signal: 'SIGKILL' as const })
 
-/** Neither bought nor given back. */
+/** Checks that nothing was bought or released. */
 function nothingBought(): void {
   assert.equal([stage.calls(routes.reserve), stage.calls(routes.release)], [0, 0])
 }
 
-/** Starts ours beside an `apply`: it is ready only when that has installed what it needs. */
+/** Starts our process during an `apply`: it is ready only when the apply has installed what it needs. */
 async function besideOurs(apply: () => Promise<void>): Promise<void> {
   const starting = stage.start({ env: settings })
-  // Its failure is reported below.
+  // A failed start is reported below.
   starting.catch(() => {})
   try {
     await apply()
@@ -82,7 +82,7 @@ test('without a takeover there is nothing to undo', async () => {
   assert.match(output, 'has no record of a takeover')
 })
 
-/** The view of users, routers and the predecessor is as it was before the takeover. */
+/** Checks that users, routers and the predecessor see the same as before the takeover. */
 async function isAsFound(): Promise<void> {
   await predecessorLeads(stage)
   await hasReplicas(stage, 1)
@@ -92,10 +92,10 @@ async function isAsFound(): Promise<void> {
   nothingBought()
 }
 
-/** As for a person. */
+/** As long as for a person. */
 const lockMs = 15_000
 
-/** An apply that waits for our process, which nobody starts. */
+/** Starts an apply that waits for our process, which is never started. */
 const waitingApply = once(async (): Promise<{ child: ChildProcess; ended: Promise<Ran> }> => {
   const plan = await planFor(stage)
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-// `takeover apply` and `takeover undo` as a process, with a plan from a file instead of one from a cloud.
+// `takeover apply` and `takeover undo` as a process, with a plan from a file instead of from a cloud.
 import { readFileSync } from 'node:fs'
 import { kubeconfig } from '../../kube/kubeconfig.ts'
 import { applyInstallation } from '../../commands/install.ts'

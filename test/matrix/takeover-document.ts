@@ -13,7 +13,7 @@ type Cluster = {
   machines: readonly { name: string; address: string }[]
 }
 
-/** The entries of the predecessor in MetalLB's ConfigMap, beside a pool of a person. */
+/** The predecessor's entries in MetalLB's ConfigMap, beside a person's pool. */
 export function documentOf({ announcer }: Shape, { addresses, machines }: Cluster): string {
   const byHand = { name: 'by-hand', protocol: 'layer2', addresses: ['10.0.0.0/24'] }
   if (announcer !== 'metallb') return stringify({ peers: [], 'address-pools': [byHand] })
@@ -47,13 +47,13 @@ export type Document = {
   'address-pools': { name: string; addresses: string[] }[]
 }
 
-/** The document that the cluster has. */
+/** Reads the document of the cluster. */
 export async function readDocument(client: KubeClient): Promise<Document> {
   const map = await client.get(configMaps, { namespace: 'metallb-system', name: 'config' })
   return parse(map?.data?.['config'] ?? '') as Document
 }
 
-/** The sessions and pools of a document, however it is written. */
+/** The sessions and pools of a document, in a comparable form. */
 export function meaningOf({ peers, 'address-pools': pools }: Document) {
   const hostOf = (peer: Document['peers'][number]) =>
     peer['node-selectors'].flatMap((one) => one['match-labels']['kubernetes.io/hostname'] ?? [])

@@ -1,5 +1,5 @@
-// `takeover plan` reports about a cluster that a predecessor runs, and writes nothing anywhere. What it decides,
-// and what it reads in each dialect, are tables of test/commands/takeover.
+// `takeover plan` reports on a cluster with a predecessor, and writes nothing anywhere. Tables in
+// test/commands/takeover have its decisions, and its reads in each dialect.
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'uvu'

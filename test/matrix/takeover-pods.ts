@@ -1,4 +1,4 @@
-// The part of kubelets for a predecessor's workload: they run its pods, which hold its lease.
+// Plays the kubelets for a predecessor's workload: runs its pods, which hold its lease.
 import { randomUUID } from 'node:crypto'
 import { systemClock } from '../../kube/clock.ts'
 import { leaseRecord } from '../../kube/lease.ts'
@@ -7,7 +7,7 @@ import { readWorkload } from '../../commands/takeover/workloads.ts'
 import type { TestStage } from '../whole/test-stage.ts'
 import { type Shape, predecessor } from './takeover-shapes.ts'
 
-/** Its pods run while it may: a DaemonSet until its selector fits no node. */
+/** Runs the pods of a workload while it may have any: a DaemonSet, until its selector matches no node. */
 export function runPods(
   { client }: Pick<TestStage, 'client'>,
   { kind, leaderElect }: Shape,

@@ -35,7 +35,10 @@ export const settings = {
   [dialect.loadBalancer]: customResources,
 }
 
-/** Nodes with their sessions, as a predecessor leaves them: our program writes them, and what else it left goes. */
+/**
+ * Makes nodes with their sessions, as a predecessor leaves them: our program writes them, and its other traces are
+ * removed.
+ */
 export async function leaveMachines(stage: TestStage): Promise<{ name: string; address: string }[]> {
   const product = await stage.startSwept({ env: { ...settings, [dialect.loadBalancer]: 'empty://' } })
   const { startNode, seen } = simulatedNodes(stage)
@@ -102,7 +105,7 @@ const deployment = {
   },
 }
 
-/** Its pod runs while it has a replica: it renews the lease, and never releases it. */
+/** Runs the predecessor's pod while the workload has a replica: it renews the lease, and never releases it. */
 export function startPredecessor(stage: TestStage): { stop: () => Promise<void> } {
   const { client } = stage
   const over = new AbortController()
@@ -216,9 +219,9 @@ export async function runTakeover(
     plan?: TakeoverPlan
     flags?: string[]
     at?: { text: string; signal: NodeJS.Signals }
-    /** Sees what the process has printed so far. */
+    /** Called with the output of the process so far. */
     seen?: (output: string, child: ChildProcess) => void
-    /** Where many runs are killed, each keeps the next one waiting so long. */
+    /** The lock time: each killed run keeps the next one waiting this long. */
     lockMs?: number
   } = {},
 ): Promise<Ran> {
@@ -237,7 +240,7 @@ export async function runTakeover(
       output += text
       seen?.(output, child)
       if (!at || isSent || !output.includes(at.text)) return
-      // A second one would end it at once.
+      // A second signal would end it at once.
       isSent = true
       child.kill(at.signal)
     })
@@ -258,7 +261,7 @@ export async function metallbObjects({ client }: TestStage): Promise<Record<stri
   return Object.fromEntries(plain.toSorted(([one], [other]) => (one < other ? -1 : 1)))
 }
 
-/** The words of Services about themselves, by key: address, finalizers, and our annotations. */
+/** The addresses, finalizers and our annotations of Services, by key. */
 export async function serviceFacts({ client }: TestStage): Promise<Record<string, unknown>> {
   const { items } = await client.list<Service>(services)
   const all = items.filter(({ spec }) => spec.type === 'LoadBalancer')
@@ -271,7 +274,7 @@ export async function serviceFacts({ client }: TestStage): Promise<Record<string
   )
 }
 
-/** The workload has so many replicas. */
+/** Waits until the workload has this many replicas. */
 export async function hasReplicas({ client }: TestStage, replicas: number): Promise<void> {
   assert.is((await readWorkload(client, workload))?.spec?.replicas, replicas)
 }

@@ -1,5 +1,5 @@
-// Clusters that other predecessors leave: a DaemonSet of the chart, MetalLB by ConfigMap, kube-vip. Each is planned, taken
-// over and given back by the commands that a person types.
+// Clusters that other predecessors leave: a DaemonSet of the chart, MetalLB by ConfigMap, kube-vip. Each is planned,
+// taken over and undone with the commands that a person types.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Product } from '../../sandbox/product.ts'
@@ -75,7 +75,7 @@ async function install(shape: Shape): Promise<() => Promise<void>> {
   }
 }
 
-/** The announcing software as its manifests install it; of a static pod what its kubelet shows in the cluster. */
+/** The announcing software as its manifests install it, or a static pod as its kubelet shows it in the cluster. */
 async function softwareOf({ kind, namespace, name, image }: Shape['program']): Promise<object> {
   const env = [{ name: 'annotations', value: dialect.prefix.replace('/', '') }]
   const spec = { containers: [{ name: 'c', image, env }] }
@@ -101,12 +101,14 @@ async function softwareOf({ kind, namespace, name, image }: Shape['program']): P
   }
 }
 
-/** Where kube-vip does not read it, the password goes from nodes; the program that serves writes it again where it is needed. */
+/**
+ * The password disappears from nodes where kube-vip does not read it. The serving program writes it again if needed.
+ */
 function withoutPasswords(names: string[]): string[] {
   return names.filter((name) => !name.endsWith('-bgp-pass'))
 }
 
-/** All that stays the same before, and after the way there and back. */
+/** All facts that must be the same before the takeover and after its undo. */
 async function seen({ kind }: Shape) {
   const nodes = JSON.parse(await stage.run('get', 'nodes', '-o', 'json')) as { items: KubeObject[] }
   const stored = JSON.parse(
@@ -144,7 +146,7 @@ async function thereAndBack(shape: Shape): Promise<void> {
     (text) => {
       if (!text.includes('start `eip-admission serve`')) return
       starting ??= stage.start({ env: { ...common, [dialect.loadBalancer]: shape.software } })
-      // Its failure is reported below.
+      // A failed start is reported below.
       starting.catch(() => {})
     },
   )

@@ -56,7 +56,7 @@ for (const { name, namespace = 'default', spec } of others) {
     calls.clear()
     const created = await stage.create(loadBalancer(name, { namespace, spec }))
     assert.equal([created.metadata.finalizers, created.spec.loadBalancerIP], [undefined, undefined])
-    // A Service that is ours, made later and settled, says that this one was looked at.
+    // When a later Service of ours has settled, the controller has seen this one, too.
     await stage.create(loadBalancer(`after-${name.slice(0, 20)}`))
     await stage.settled(`after-${name.slice(0, 20)}`)
     const { metadata, spec: after } = (await stage.service(name, namespace)) ?? {}

@@ -1,4 +1,4 @@
-// A copy of a cluster that is restored so soon that the original has written no heartbeat since its backup.
+// A copy of a cluster, restored so soon that the original has written no heartbeat since the backup.
 import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -25,7 +25,7 @@ let product = await original.startSwept(running)
 const web = await create('web')
 const db = await create('db')
 await product.stop()
-// The next leader observes the heartbeats only where one was written: the first sweep had no carrier.
+// The next leader observes heartbeats only if one was written, and the first sweep had no carrier.
 product = await original.startSwept(running)
 const written = () =>
   original.run('get', '-n', 'eip-admission', 'configmap', 'eip-admission-ledger', '-o', 'jsonpath={.data.signs}')
@@ -33,7 +33,10 @@ await eventually('the first heartbeat', async (observe) => observe(await written
 await product.stop()
 await original.controlPlane.whileDown((data) => cpSync(data, backup, { recursive: true }))
 
-/** When the last leader ended, which tells a young copy from its original. A slow machine shall not decide it. */
+/**
+ * Sets when the last leader ended, which distinguishes a young copy from its original, so that a slow machine does not
+ * decide it.
+ */
 async function ended({ client }: TestStage, agoMs: number): Promise<void> {
   const lease = await client.get(leases, { namespace: 'kube-system', name: 'cloud-controller-manager' })
   assert.ok(lease)
@@ -41,7 +44,7 @@ async function ended({ client }: TestStage, agoMs: number): Promise<void> {
   await client.replace(leases, { ...lease, spec: { ...lease.spec, renewTime } })
 }
 
-/** In the copy nobody has led since the backup, two minutes ago. */
+/** Restores the copy, in which nothing has led since the backup, two minutes ago. */
 async function restore(): Promise<void> {
   await copy.controlPlane.whileDown((data) => {
     rmSync(data, { recursive: true })
@@ -67,7 +70,7 @@ test('the copy does not release what a person deletes in it, before and after a 
 })
 
 test('the original, restarted, releases at once', async () => {
-  // The distance counts: the start has more than two minutes until the silence would look like that of a backup.
+  // The difference counts: the start has more than two minutes until the silence would look like a backup's.
   await ended(original, -60_000)
   product = await original.startSwept(running)
   await original.run('delete', 'service', 'db', '--timeout=120s')

@@ -1,4 +1,4 @@
-// The product, Cilium's own LB IPAM and BGP, and real routers: what a Service's address means to the network.
+// The product, Cilium's own LB IPAM and BGP, and real routers: the effects of a Service's address on the network.
 import { dirname } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -29,7 +29,7 @@ const settings = {
 
 type Scene = TestStage & { rig: CiliumRig; machines: string[]; agents: Part[] }
 
-/** The product, Cilium, and two machines. */
+/** Runs the product, Cilium, and two machines. */
 async function onScene(play: (scene: Scene) => Promise<void>): Promise<void> {
   const stage = await openStage()
   const { startNode } = simulatedNodes(stage)
@@ -55,14 +55,14 @@ async function create(scene: Scene, name: string, spec: object = {}): Promise<st
   return created.spec.loadBalancerIP ?? ''
 }
 
-/** The Service shows the address, and every router sends packets for it to every machine. */
+/** Waits until the Service shows the address, and every router sends packets for it to every machine. */
 function leadsTo(scene: Scene, name: string, address: string): Promise<true> {
   return leadsToMachines(scene, { name, address, machines: scene.machines })
 }
 
 type Shown = { name: string; address: string; machines: string[] }
 
-/** The Service shows the address, and every router sends packets for it to these machines alone. */
+/** Waits until the Service shows the address, and every router sends packets for it only to these machines. */
 function leadsToMachines(scene: Scene, { name, address, machines }: Shown): Promise<true> {
   const wanted = eachRouter(machines).join()
   return eventually(`${name} shows ${address}, which leads to ${machines.join(' and ')}`, async (observe) => {
@@ -87,7 +87,7 @@ function eachRouter(machines: string[]): string[] {
   return provider.routers.flatMap((router) => machines.map((machine) => `${router} ${machine}`)).toSorted()
 }
 
-/** Somebody reads this in an Event. */
+/** Waits for an Event with this text. */
 function says(scene: Scene, text: string): Promise<true> {
   return eventually(`an Event says: ${text}`, async (observe) => {
     const messages = await scene.run('get', 'events', '-A', '-o', 'jsonpath={.items[*].message}')
@@ -112,7 +112,7 @@ async function announcingFindings({ cloud, project, token, controlPlane }: Scene
     .map(({ level, what }) => `${level}: ${what}`)
 }
 
-/** Every command of the guide finds what it names. */
+/** Types the guide: every command finds what it names. */
 async function typeGuide({ controlPlane, dir }: Scene): Promise<void> {
   const guide = allPages().find(({ file }) => file === 'docs/guides/cilium.md')
   const blocks = guide?.blocks.filter(({ lang }) => lang === 'sh') ?? []
@@ -129,11 +129,11 @@ async function typeGuide({ controlPlane, dir }: Scene): Promise<void> {
   }
 }
 
-/** A deleted Service has no way any more when its address goes back to the cloud. */
+/** Checks that no route to a deleted Service is left when its address is released. */
 async function leavesInOrder(scene: Scene, name: string, address: string): Promise<void> {
   const { calls, latency } = scene.cloud.control
   calls.clear()
-  // A look at the cloud comes before the release: time for agents and routers, which nobody waits for.
+  // A read from the cloud precedes the release, which gives agents and routers time, although nothing waits for them.
   latency.set({ on: 'GET', ms: 2_000 })
   await scene.run('delete', 'service', name)
   await scene.gone(name)
@@ -165,7 +165,7 @@ test('Cilium gives a Service our address, routers have ways to it, and it leaves
     await scene.gone('web-too')
     await leadsTo(scene, 'web', address)
 
-    // A tenant of another namespace offers to share the address: one Service requests it, and one has its key alone.
+    // A tenant of another namespace tries to share the address: one Service requests it, and another only has its key.
     const sharing = { 'lbipam.cilium.io/sharing-key': address, 'lbipam.cilium.io/sharing-cross-namespace': '*' }
     const others = { asking: { 'lbipam.cilium.io/ips': address, ...sharing }, joining: sharing }
     for (const [name, annotations] of Object.entries(others))
@@ -177,7 +177,7 @@ test('Cilium gives a Service our address, routers have ways to it, and it leaves
           spec: { loadBalancerClass: 'io.cilium/bgp-control-plane', ports: [{ port: 8080 }] },
         }),
       )
-    // While Cilium's operator is down nothing is released.
+    // While Cilium's operator is down, nothing is released.
     const leaving = await create(scene, 'leaving')
     await leadsTo(scene, 'leaving', leaving)
     await scene.rig.operator.stop('SIGKILL')
@@ -211,7 +211,7 @@ test("a person's own configuration of Cilium stays as it is, and Events say what
       metadata: { name: 'fabric' },
       spec: { bgpInstances: [{ name: 'fabric', localASN: 64999 }] },
     })
-    // Another program has given this one an address, and Cilium's LB IPAM sleeps.
+    // Another program has assigned this Service an address, and Cilium's LB IPAM is idle.
     await scene.send(['create'], loadBalancer('lan', { spec: { loadBalancerClass: 'io.cilium/l2-announcer' } }))
     const status = JSON.stringify({ status: { loadBalancer: { ingress: [{ ip: '192.0.2.99' }] } } })
     await scene.run('patch', 'service', 'lan', '--subresource=status', '--type=merge', '-p', status)
@@ -221,7 +221,7 @@ test("a person's own configuration of Cilium stays as it is, and Events say what
     assert.is(shownIn(await scene.service('lan')), '192.0.2.99')
     await scene.run('delete', 'service', 'lan')
 
-    // Cilium follows the first ClusterConfig of a node. Without it the sessions of ours begin.
+    // Cilium follows the first ClusterConfig of a node. Without that one, the sessions of ours begin.
     await says(scene, 'narrow its nodeSelector')
     assert.equal(await waysTo(scene, address), [])
     const found = await announcingFindings(scene)
@@ -248,7 +248,7 @@ test("a person's own configuration of Cilium stays as it is, and Events say what
     await leadsTo(scene, 'second', second)
   }))
 
-/** Ready endpoints of a Service on these nodes. */
+/** Creates ready endpoints of a Service on these nodes. */
 async function endpointsOn(scene: Scene, service: string, nodes: string[]): Promise<void> {
   await scene.send(['apply'], {
     apiVersion: 'discovery.k8s.io/v1',

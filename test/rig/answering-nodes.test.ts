@@ -19,11 +19,11 @@ const families = {
 } as const
 type Family = keyof typeof families
 
-/** `kube-ipvs0` stands for any interface but the one to the network: IPVS puts the addresses of Services on it. */
+/** `kube-ipvs0` stands for any interface except the uplink: IPVS puts the addresses of Services on it. */
 const places = ['no interface', 'lo', 'kube-ipvs0', 'uplink'] as const
 type Row = [family: Family, on: (typeof places)[number], arp: 'usual' | 'strictARP', isFound: boolean]
 
-/** Whether a network finds the node that asks, by ARP or as a neighbour, who has the address. */
+/** Whether a network that resolves the address by ARP or neighbour discovery finds the node. */
 const rows: Row[] = [
   ['IPv4', 'no interface', 'usual', false],
   ['IPv4', 'lo', 'usual', true],
@@ -45,7 +45,7 @@ const onNode = (...args: string[]) => run('ip', ['-n', node.name, ...args])
 
 const notFound = 'EHOSTUNREACH'
 
-/** The pod that answers, or the code of the failure. */
+/** Returns the pod that answers, or the code of the failure. */
 async function answerOf(url: string): Promise<string | undefined> {
   try {
     const answer = await fetch(url, { headers: { connection: 'close' } })

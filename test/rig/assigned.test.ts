@@ -1,5 +1,5 @@
-// Packets for an address that the cloud assigns to one machine. A real kube-proxy accepts them, though no interface of the
-// machine has the address. They follow the address to another machine when that one is gone.
+// Packets for an address that the cloud assigns to one machine. A real kube-proxy accepts them, though no interface of
+// the machine has the address. They follow the address to another machine when the first one fails.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { endpointSlices } from '../../kube/resource.ts'
@@ -49,7 +49,9 @@ async function onScene(mode: ProxyMode, play: (scene: Scene) => Promise<void>): 
   }
 }
 
-/** Creates a Service whose endpoints are the pods of these nodes, and returns its address once it leads to a node. */
+/**
+ * Creates a Service whose endpoints are the pods of these nodes, and returns its address once it is routed to a node.
+ */
 async function create({ stage }: Scene, name: string, of: { pods: string[]; policy: 'Cluster' | 'Local' }) {
   const ports = [{ port: 80, targetPort: podPort }]
   await stage.create(loadBalancer(name, { spec: { ports, externalTrafficPolicy: of.policy } }))
@@ -78,11 +80,11 @@ for (const mode of ['nftables', 'iptables'] as const)
       const cluster = await create(scene, 'cluster', { pods: names, policy: 'Cluster' })
       const client = rig.client(`http://${cluster}/`)
       await answered(client, ({ pod }) => pod !== undefined)
-      // A pod on another node sees the node that sent the packet on.
+      // A pod on another node sees the node that forwarded the packet.
       const from = leadsTo(cluster)
       await answered(client, ({ pod, client: seen }) => pod !== undefined && pod !== from && seen !== clientAddress)
 
-      // Where the pod is on the node itself the client keeps its address.
+      // If the pod is on the node itself, the client keeps its address.
       const local = await create(scene, 'local', { pods: names, policy: 'Local' })
       const { pod } = await answered(rig.client(`http://${local}/`), ({ client: seen }) => seen === clientAddress)
       assert.is(pod, leadsTo(local))
@@ -111,7 +113,7 @@ for (const mode of ['nftables', 'iptables'] as const)
       )
     }))
 
-/** A replica has seen by then which nodes answer. */
+/** By then a replica knows which nodes answer. */
 const probedMs = 10_000
 
 test('the address of the node on which the leader ran moves as soon as another replica leads, though the node is Ready', () =>

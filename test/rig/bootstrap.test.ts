@@ -1,5 +1,5 @@
-// A cluster that starts from nothing: the chart is installed before there is a node. The pods run on nodes that nobody
-// has prepared, without a pod network, kube-proxy or cluster DNS. Nothing that the cluster needs waits for us.
+// A cluster that starts from nothing: the chart is installed before there is a node. The pods run on unprepared nodes,
+// without a pod network, kube-proxy or cluster DNS. Nothing that the cluster needs depends on us.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Node, Service } from '../../kube/objects.ts'
@@ -19,13 +19,15 @@ const notReady = 'node.kubernetes.io/not-ready'
 const options: ChartOptions<'equinix-metal'> = {
   dialect: 'equinix-metal',
   controllers: ['taint-eviction-controller'],
-  // Pods that do not say that they stay on a node that is not ready are evicted almost at once.
+  // Pods without a toleration for nodes that are not ready are evicted almost at once.
   apiServerFlags: ['--default-not-ready-toleration-seconds=1'],
   kubelet: { nodes: [], kubeProxy: false },
   podSecurity: 'privileged',
 }
 
-/** The time-out of a webhook here, which is what a request costs that waits for us. A busy machine costs less. */
+/**
+ * The time-out of a webhook here, which any request that waits for us would need. A busy machine delays requests less.
+ */
 const webhookSeconds = 20
 const soonMs = 15_000
 
@@ -33,7 +35,7 @@ async function install({ controlPlane, helm, values, run }: Metal, failurePolicy
   const settings = {
     ...(values['settings'] as ValueTree),
     'api-server': controlPlane.url,
-    // A replica that lost its power cannot let go of the lease.
+    // A replica that lost its power cannot release the lease.
     'leader-elect-lease-duration': '4s',
     'leader-elect-renew-deadline': '3s',
     'leader-elect-retry-period': '500ms',
@@ -85,7 +87,7 @@ const essentials: object[] = [
   { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'any', namespace: 'eip-admission' } },
 ]
 
-/** With Fail, what waits for us is refused; all that the cluster needs to start or to recover is not. */
+/** With Fail, requests that wait for us are refused, except all that the cluster needs to start or to recover. */
 async function createWithoutUs(stage: Metal, when: string): Promise<void> {
   await eventually('a Service is refused', async (observe) => {
     const reason = observe(await refusal(stage, `refused-${when}`))
@@ -98,7 +100,7 @@ async function createWithoutUs(stage: Metal, when: string): Promise<void> {
   for (const object of essentials) await stage.run(['create', '--dry-run=server', '-f', '-'], object)
 }
 
-/** A machine of the cloud and the node that its kubelet registers before there is a pod network. */
+/** Adds a machine, and its node as the kubelet registers it before there is a pod network. */
 async function joinNode({ cloud, kubelet }: Metal, name: string): Promise<void> {
   const address = ipOf(
     cloud.control.devices.add({ hostname: name }) as unknown as Parameters<typeof ipOf>[0],
@@ -147,11 +149,11 @@ async function podUids({ run }: Metal): Promise<string[]> {
   return (await run(uids)).split(' ').toSorted()
 }
 
-/** The process and the API server are gone at once; the API server must be back before the process can be. */
+/** The process and the API server fail together; the API server must return before the process can. */
 async function recover(stage: Metal): Promise<void> {
   const { client, controlPlane, kubelet, run } = stage
   await kubelet.cutPower()
-  // The API server makes this Service again when it starts.
+  // The API server recreates this Service when it starts.
   await run(['delete', 'service', 'kubernetes', '-n', 'default'])
   await controlPlane.apiserver.stop()
   await controlPlane.apiserver.start()

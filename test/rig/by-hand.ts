@@ -10,7 +10,7 @@ const { routers, asn, machines: ours } = providers['equinix-metal']
 
 /** MetalLB of a version, as a person configures it. */
 export type ByHand = {
-  /** Sessions of some machines with every router, and addresses that have a pool each. */
+  /** Configures sessions of some machines with every router, and a pool for each address. */
   configure(machines: Machine[], addresses: string[]): Promise<void>
   setPassword(text: string): Promise<void>
 }
@@ -19,7 +19,7 @@ export function byHand(version: MetallbVersion, administrator: Administrator): B
   return version === '0.11.0' ? byDocument(administrator) : byObjects(administrator)
 }
 
-/** Up to 0.12: everything is one document, the password too. */
+/** Up to 0.12: everything is one document, even the password. */
 function byDocument({ apply }: Administrator): ByHand {
   const write = async (machines: Machine[], addresses: string[], shared: string) => {
     const peers = sessionsOf(machines).map(({ name, address, router }) => ({

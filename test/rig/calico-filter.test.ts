@@ -126,7 +126,7 @@ test('only the node with the endpoint announces the address, although the other 
       await eventually('the routers have one way each', async (observe) => {
         return observe(await ways()).join() === leading('node-a') || undefined
       })
-      // Long enough for the other one to announce it too, as the next test sees.
+      // Long enough for the other node to announce it, too, as the next test shows.
       await sleep(2_000)
       assert.is((await ways()).join(), leading('node-a'))
     },

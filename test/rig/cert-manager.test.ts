@@ -17,7 +17,7 @@ import { type ChartStage, withChart } from './chart-stage.ts'
 const namespace = 'eip-admission'
 const leaf = { namespace, name: 'eip-admission-webhook-tls' }
 
-/** Installs cert-manager's definitions. While one is not established, the API server breaks calls about its objects off. */
+/** Installs cert-manager's CRDs. Until a CRD is established, the API server cuts off calls about its objects. */
 async function addDefinitions({ apply, run }: ChartStage): Promise<void> {
   const { crds } = await certManagerPrograms()
   for (const file of globSync('*.yaml', { cwd: crds })) await apply(readFileSync(join(crds, file), 'utf8'))
@@ -60,7 +60,7 @@ async function install(stage: ChartStage): Promise<void> {
   assert.match(created.spec.loadBalancerIP ?? '', /^\d+\./)
 }
 
-/** A Secret that is deleted is issued again, as at the end of its life. */
+/** Deletes the Secret, which is issued again as at the end of its validity. */
 async function renew(stage: ChartStage): Promise<void> {
   const { client, underLoad } = stage
   const { passed, failed } = await underLoad(async () => {
@@ -78,12 +78,12 @@ async function renew(stage: ChartStage): Promise<void> {
   assert.ok(passed > 0, 'reviews passed meanwhile')
 }
 
-/** cert-manager writes certificate and key together; whoever copies files by hand may not. */
+/** cert-manager writes certificate and key together; a person who copies files may not. */
 async function breakAndRepair(stage: ChartStage, certManager: Child): Promise<void> {
   const { client, logText, underLoad } = stage
   const good = (await client.get(secrets, leaf))?.data
   const { failed } = await underLoad(async () => {
-    // It would repair the Secret before anybody has read it.
+    // It would repair the Secret before any pod has read it.
     certManager.signal('SIGSTOP')
     const merge = { data: { 'tls.crt': Buffer.from('-----BEGIN CERT').toString('base64') } }
     await client.patch(secrets, { ...leaf, patch: { merge } })

@@ -1,5 +1,5 @@
-// From MetalLB to Cilium and back: the objects of one are gone, and every Service has a way by the other. Both are real,
-// and so are the routers. bench/routes.ts measures for how long there is none.
+// From MetalLB to Cilium and back: the objects for one are removed, and every Service has routes by the other. Both are
+// real, and so are the routers. bench/routes.ts measures for how long there is no route.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { setCiliumRig } from '../../sandbox/rig/cilium.ts'
@@ -33,7 +33,7 @@ await metallb.install()
 const machines: Machine[] = []
 const parts: Part[] = [metallb.controller]
 
-/** Starts or stops MetalLB, as who installs or removes it. */
+/** Starts or stops MetalLB, as an installation or removal does. */
 async function all(act: 'start' | 'stop'): Promise<void> {
   for (const part of parts) await part[act]()
 }
@@ -48,7 +48,7 @@ async function leadsTo(name: string, address: string): Promise<void> {
   })
 }
 
-/** Nothing is left of what we wrote for a software. */
+/** Waits until none of our objects for this software are left. */
 function isEmpty(software: keyof typeof kinds): Promise<true> {
   return eventually(`nothing that we wrote is left for ${software}`, async (observe) => {
     const selected = ['-l', 'app.kubernetes.io/managed-by=eip-admission']

@@ -42,13 +42,13 @@ export type ChartStage<D extends ChartDialect = 'cherry-servers'> = Administrato
   client: KubeClient
   kubelet: Kubelet
   dir: string
-  /** The configuration file of the cloud with all settings in it, for an installation without values. */
+  /** The provider's configuration file with all settings, for an installation without values. */
   settingsFile: string
-  /** The values that a user sets, for this cloud. */
+  /** The values that a user sets for this cloud. */
   values: ValueTree
   /** Runs helm on this cluster; `values` go into a file. */
   helm: (args: string[], values?: ValueTree) => Promise<string>
-  /** Reviews all the time while `act` goes on; returns how many passed and why the others failed. */
+  /** Sends reviews constantly during `act`; returns how many passed and why the others failed. */
   underLoad: (act: () => Promise<void>) => Promise<{ passed: number; failed: string[] }>
   /** The text of the logs of every pod. */
   logText: () => string
@@ -101,7 +101,7 @@ export async function withChart<D extends ChartDialect = 'cherry-servers'>(
 
 async function openCloud<D extends ChartDialect>(dialect: D) {
   const { project, token, cloud } = await dialects[dialect].open()
-  // The table has the cloud of each name; TypeScript sees only that it is one of them.
+  // The table has the cloud of each name, but TypeScript only knows that it is one of them.
   return { project, token, cloud: cloud as CloudOf<D> }
 }
 
@@ -120,7 +120,7 @@ function toSetJson(values: ValueTree): string {
     .join(',')
 }
 
-/** Dry runs, because they need the webhooks as every create does, and buy nothing. */
+/** Sends dry runs, which need the webhooks like every create, but buy nothing. */
 async function reviewWhile(client: KubeClient, act: () => Promise<void>) {
   const result = { passed: 0, failed: [] as string[] }
   const over = new AbortController()

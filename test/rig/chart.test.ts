@@ -14,7 +14,7 @@ import { loadBalancer } from '../whole/manifests.ts'
 import { untilReviewed } from '../whole/reviewed.ts'
 import { type ChartStage, withChart } from './chart-stage.ts'
 
-/** The chart of a version before this one, whose definition of ElasticIP had a column less. */
+/** The chart of an older version, whose CRD of ElasticIP had one column less. */
 function olderChart(dir: string): string {
   const folder = join(dir, 'older-chart')
   cpSync(chartFolder, folder, { recursive: true })
@@ -44,7 +44,7 @@ async function columns({ run }: ChartStage): Promise<string> {
   return run(['get', 'crd', 'elasticips.eip-admission.dev', '-o', 'jsonpath={..additionalPrinterColumns[*].name}'])
 }
 
-/** The API server calls the endpoints of the Service. */
+/** Waits until the Service has this many endpoints, which the API server calls. */
 async function endpoints({ run }: ChartStage, count: number): Promise<void> {
   const slices = ['get', 'endpointslices', '-n', 'eip-admission', '-l', 'kubernetes.io/service-name=eip-admission']
   await eventually(`the Service has ${count} endpoints`, async () => {
@@ -61,7 +61,7 @@ async function install(stage: ChartStage): Promise<void> {
   assert.match(created.spec.loadBalancerIP ?? '', /^\d+\./, 'the API server reached the webhook by its Service')
 }
 
-/** Other settings mean other pods. */
+/** The values with other settings, which need new pods. */
 function changed(values: ValueTree): ValueTree {
   return { ...values, settings: { ...(values['settings'] as ValueTree), 'max-addresses': 50 } }
 }
@@ -118,7 +118,7 @@ async function uninstall(stage: ChartStage): Promise<void> {
   await run(['run', 'job', '--image=none', '--restart=Never', '--dry-run=server'])
 }
 
-/** The rest of the chart. The process made some Secrets, and the user made one. */
+/** The objects that are left of the chart. The process made some Secrets, and the user made one. */
 async function leftOf({ run }: ChartStage): Promise<string> {
   const names = await run(['get', 'all,clusterrole,clusterrolebinding,serviceaccount,secret', '-A', '-o', 'name'])
   return names
@@ -131,7 +131,7 @@ function reserved(cloud: ChartStage['cloud']): number {
   return reservationsIn('cherry-servers', cloud.control).length
 }
 
-/** The record of the Service that was deleted meanwhile is found, and its address released. */
+/** Installs again: the record of the Service that was deleted meanwhile is found, and its address released. */
 async function reinstall(stage: ChartStage): Promise<void> {
   const { client, cloud, helm, values } = stage
   await helm(['install', 'eip-admission', chartFolder, ...wait], values)
@@ -139,7 +139,7 @@ async function reinstall(stage: ChartStage): Promise<void> {
     const stored = await client.get(services, { namespace: 'default', name: 'other' })
     return stored?.spec.loadBalancerIP
   })
-  // The cloud may take its time after that.
+  // The cloud may need some time after that.
   await eventually('the address of web is given back', () => reserved(cloud) === 1 || undefined)
 }
 
@@ -158,7 +158,7 @@ test('helm installs, upgrades, rolls back and uninstalls; nothing blocks, and no
     await install(stage)
     await upgrade(stage)
     await rollBack(stage)
-    // Later its process lacks every right, as it must.
+    // After the uninstall its process must lack every right.
     assert.not.match(stage.logText(), /TypeError|ReferenceError|User \\?"[^"]*" cannot/)
     await uninstall(stage)
     await reinstall(stage)

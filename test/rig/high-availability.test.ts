@@ -1,5 +1,5 @@
-// Two replicas of the chart behind their Service, while users create twenty Services a second. A rolling update, two drains
-// at once and kills fail no create, and every Service has an address of its own.
+// Two replicas of the chart behind their Service, while users create twenty Services a second. No create fails during a
+// rolling update, two drains at once or kills, and every Service has its own address.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -17,7 +17,7 @@ type Metal = ChartStage<'equinix-metal'>
 
 const options: ChartOptions<'equinix-metal'> = {
   dialect: 'equinix-metal',
-  // It computes what a PodDisruptionBudget allows.
+  // It computes the disruptions that a PodDisruptionBudget allows.
   controllers: ['disruption-controller'],
   kubelet: { nodes: ['node-a', 'node-b', 'node-c'] },
 }
@@ -26,7 +26,7 @@ const wait = ['--wait', '--timeout=240s']
 
 function valuesOf({ values }: Metal, more: ValueTree = {}): ValueTree {
   const unlimited = { 'max-addresses': 'none', 'max-addresses-per-namespace': 'none', 'max-unbound': 4_000 }
-  // So that the test need not wait long for another leader after a kill.
+  // With these times, another leader follows soon after a kill.
   const lease = {
     'leader-elect-lease-duration': '5s',
     'leader-elect-renew-deadline': '3s',
@@ -45,7 +45,7 @@ async function answering({ client }: Metal): Promise<Pod[]> {
   )
 }
 
-/** The least number of pods that answered at a time while `act` went on. */
+/** The smallest number of pods that answered at a time during `act`. */
 async function leastWhile(stage: Metal, act: () => Promise<unknown>): Promise<number> {
   const over = new AbortController()
   let least = Infinity
@@ -82,7 +82,7 @@ async function rollingUpdate(stage: Metal): Promise<void> {
   )
 }
 
-/** Drains the nodes of both pods at the same time: the second has to wait until the first pod is replaced. */
+/** Drains the nodes of both pods at the same time: the second drain must wait until the first pod is replaced. */
 async function drainBoth(stage: Metal): Promise<void> {
   const targets = (await answering(stage)).map(({ spec }) => spec.nodeName ?? '')
   assert.is(new Set(targets).size, 2, 'the pods are on two nodes')
@@ -94,7 +94,7 @@ async function drainBoth(stage: Metal): Promise<void> {
   await twoAnswer(stage)
 }
 
-/** Kills both processes, the leader among them, one when the other is back. */
+/** Kills both processes, including the leader's, each when the other one is running again. */
 async function killInTurn(stage: Metal): Promise<void> {
   for (const { metadata } of await answering(stage)) {
     const { name, resourceVersion: before } = metadata
@@ -118,7 +118,7 @@ test('twenty creates a second: a rolling update, two drains and kills fail none,
     const drained = await createWhile(client, { prefix: 'drained' }, () => drainBoth(stage))
     const killed = await createWhile(client, { prefix: 'killed' }, () => killInTurn(stage))
     for (const { failed } of [rolled, drained, killed]) assert.equal(failed, [])
-    // A review that a killed process does not answer is the controller's to complete; nothing else is missed.
+    // The controller completes a Service whose review a killed process did not answer; no other review is missed.
     assert.equal([...rolled.missed, ...drained.missed], [])
     const all = [rolled, drained, killed].flatMap(({ created }) => created)
     assert.ok(all.length > 100, `${all.length} Services`)

@@ -1,4 +1,5 @@
-// kube-vip on a machine of the rig: the program that KUBE_VIP_BIN names, or one that reads as it does and speaks by BIRD.
+// kube-vip on a machine of the rig: the program that KUBE_VIP_BIN names, or a stand-in that reads the same and speaks
+// BGP with BIRD.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -18,12 +19,12 @@ import { silentLog } from '../fakes/log.ts'
 
 export type KubeVip = { stop(): Promise<void> }
 
-/** On which node it is, and what the annotations begin with that it reads there. */
+/** The node on which it runs, and the prefix of the annotations that it reads there. */
 export type Reading = { node: string; prefix: string }
 
 const release = '1.2.0'
 
-/** The program, since 1.2, as its DaemonSet for the addresses of Services starts it. */
+/** Starts the program, 1.2 or later, as its DaemonSet for the addresses of Services does. */
 export function startKubeVip(program: string, { node, prefix }: Reading, { dir, kubeconfig }: ControlPlane): KubeVip {
   const child = startChild([program, 'manager'], {
     logFile: join(dir, 'logs', `kube-vip-${node}.log`),
@@ -44,7 +45,10 @@ export function startKubeVip(program: string, { node, prefix }: Reading, { dir, 
   return { stop: async () => void (await child.stop('SIGTERM', 5000)) }
 }
 
-/** Reads the Node once it says enough, and Services for ever, by the rules that we hold for kube-vip's. */
+/**
+ * Starts the stand-in. It reads the Node once this has all annotations, and constantly reads Services, by the rules
+ * that we believe to be kube-vip's.
+ */
 export async function startStandIn({ node, prefix }: Reading, controlPlane: ControlPlane): Promise<KubeVip> {
   const administrator = makeAdministrator(controlPlane)
   const bird = await findBird()
@@ -86,7 +90,7 @@ async function spokenBy({ node: name, prefix }: Reading, { run }: Administrator)
   throw new Error(`node ${name} does not say whom to speak BGP with`)
 }
 
-/** Takes in every version of every Service, as kube-vip does: two writes within a moment are two changes. */
+/** Follows every version of every Service, as kube-vip does: two writes in quick succession are two changes. */
 async function follow(
   { kubeconfig: file }: ControlPlane,
   signal: AbortSignal,

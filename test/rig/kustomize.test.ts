@@ -19,7 +19,7 @@ const overlay = (name: string) => join(root, 'manifests', 'kustomize', 'overlays
 const namespace = 'eip-admission'
 const service = (name: string) => loadBalancer(name, { namespace: 'default' }) as Service
 
-/** The API server judges every field, by its own schemas and rules. */
+/** Has the API server validate every field by its own schemas and rules. */
 async function judgeOverlays({ run }: ChartStage): Promise<void> {
   for (const name of dialectNames)
     await run(['apply', '--dry-run=server', '--validate=strict', '--server-side', '-k', overlay(name)])
@@ -29,7 +29,7 @@ async function apply({ run }: ChartStage): Promise<void> {
   await run(['apply', '-k', overlay('cherry-servers')])
 }
 
-/** The first segment of the webhooks' paths where the API server reads it. */
+/** The first segment of the webhooks' paths, as the API server reads it. */
 async function configuredSegment({ client }: ChartStage): Promise<string | undefined> {
   const stored = await client.get(mutatingWebhookConfigurations, { name: 'zz-eip-admission' })
   return stored?.webhooks?.[0]?.clientConfig.service?.path?.split('/')[1]

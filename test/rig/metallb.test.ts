@@ -1,4 +1,4 @@
-// MetalLB's behaviour that we rely on, configured by hand: how it announces, and what makes it let go.
+// The behaviour of MetalLB that we rely on, configured by hand: how it announces, and what makes it withdraw.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { metallb } from '../../announcers/metallb/metallb.ts'
@@ -36,7 +36,7 @@ function announced(context: Context, address: string, machines: string[]): Promi
   })
 }
 
-/** Nobody shows it, and no router has a way to it. */
+/** Waits until the Service does not show the address, and no router has a route to it. */
 function withdrawal(context: Context, name: string, address: string): Promise<true> {
   return eventually(`${name} shows nothing, and there is no way to ${address}`, async (observe) => {
     const [service, ways] = observe(await Promise.all([context.service(name), waysTo(context, address)]))
@@ -44,7 +44,10 @@ function withdrawal(context: Context, name: string, address: string): Promise<tr
   })
 }
 
-/** Facts that `doctor` reads of this MetalLB: the Services that its speakers announce, or a ConfigMap without a problem. */
+/**
+ * Checks the facts that `doctor` reads from this MetalLB: the Services that its speakers announce, or a healthy
+ * ConfigMap.
+ */
 async function isReadByDoctor({ run }: Context, version: MetallbVersion, services: string[]): Promise<void> {
   if (isSince(version, '0.15'))
     await eventually('the speakers say what they announce', async (observe) => {
@@ -66,7 +69,7 @@ async function isReadByDoctor({ run }: Context, version: MetallbVersion, service
   assert.ok(pools.length >= services.length && peers > 0)
 }
 
-/** Takes the address of a Service back, as the product does. */
+/** Withdraws a Service's address, as the product does. */
 const withdrawalPatch = JSON.stringify({
   metadata: { annotations: metallb({} as never).withdrawal?.annotations },
   spec: { loadBalancerIP: null },
@@ -98,7 +101,7 @@ for (const version of ['0.16.1', '0.11.0'] as const) {
       await withdrawal(context, 'leaving', second)
       await isReadByDoctor(context, version, [])
 
-      // The configuration without their pools is taken: what comes later is announced.
+      // MetalLB has loaded the configuration without their pools: it announces a later Service.
       await hand.configure([one, other], [third])
       await apply(asking('later', third))
       await announced(context, third, machines)
@@ -151,7 +154,7 @@ test('MetalLB 0.16.1 gives the address of a pool that is for one namespace to no
     await announced(context, second, [one.address])
     assert.is(await shownBy('second'), '')
 
-    // Services of more namespaces, and of one less: MetalLB takes up a later pool after these.
+    // Pools for Services of more namespaces, and of one less: MetalLB loads a later pool after these.
     await apply(pool(second, ['default', 'shop']))
     await apply(pool(third, ['default']))
     await apply(asking('later', third))

@@ -1,4 +1,4 @@
-// MetalLB, as it is, beside the Service of the control-plane address.
+// A stock MetalLB beside the Service of the control-plane address.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -18,7 +18,7 @@ const shownIn = ({ status }: Service) => status?.loadBalancer?.ingress?.[0]?.ip
 const waysTo = async ({ routers }: Context, to: string) =>
   (await routers.routes()).filter(({ prefix }) => prefix === `${to}/32`)
 
-/** API servers, and a Service that MetalLB does announce: what it does later it has done to the mirror as well. */
+/** Starts API servers, and a Service that MetalLB announces: by then it has also handled the mirror. */
 async function startNeighbours(context: Context): Promise<void> {
   await context.apply({
     apiVersion: 'discovery.k8s.io/v1',

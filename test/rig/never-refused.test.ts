@@ -1,4 +1,4 @@
-// The real webhooks of MetalLB over what we write: nothing of it may be refused, whatever clouds and people say.
+// MetalLB's real webhooks review our objects: they may refuse none, whatever clouds and people say.
 import fc from 'fast-check'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -22,10 +22,10 @@ const kinds: Resource<KubeObject>[] = [ipAddressPools, bgpPeers, bgpAdvertisemen
 const samples = (numRuns: number) =>
   fc.sample(fc.record({ state: states, theirs: peoples, left: inherited }), { numRuns, seed: 5 })
 
-/** How many states each version sees in each mode; the newest keeps the rules of those before it. */
+/** How many states each version sees in each mode; the newest keeps the rules of the older ones. */
 const rounds = { '0.16.1': 30, '0.13.12': 12 } as const
 
-/** The nodes that the states speak of, as far as they can be; webhooks look which of them peers are for. */
+/** Creates the nodes that the states mention, if they are valid: webhooks check which nodes a peer selects. */
 async function joinNodes({ apply }: Context): Promise<void> {
   const hostnames = ['node-a', 'node-b', 'node-c', 'Node_1', '1e3', 'no']
   const items = hostnames.map((hostname, n) => ({
@@ -37,7 +37,7 @@ async function joinNodes({ apply }: Context): Promise<void> {
   await apply({ apiVersion: 'v1', kind: 'List', items })
 }
 
-/** Whether MetalLB takes an object. Its definitions refuse a field of a later version, before its webhooks look. */
+/** Whether MetalLB accepts an object. Its CRDs refuse a field of a later version before the webhooks review it. */
 async function takes(client: KubeClient, object: KubeObject): Promise<boolean> {
   const resource = kinds.find(({ kind }) => kind === object.kind)
   if (!resource) throw new Error(`no resource for ${object.kind}`)
@@ -53,7 +53,7 @@ async function takes(client: KubeClient, object: KubeObject): Promise<boolean> {
 
 type Deps = { client: KubeClient; configuration: ObjectConfiguration }
 
-/** Carries states out one after the other, over what the one before left, and answers what was output against them. */
+/** Writes states one after the other, each over the objects of the previous one, and returns every objection. */
 async function carryOutAll({ client, configuration }: Deps, sampled: ReturnType<typeof samples>) {
   const foreseen: Problem[] = []
   const objects: ObjectConfiguration['objects'] = (...seen) => {
@@ -61,7 +61,7 @@ async function carryOutAll({ client, configuration }: Deps, sampled: ReturnType<
     foreseen.push(...made.problems)
     return made
   }
-  // Each look at the clock is a minute after the one before: no wave of changes waits.
+  // Each read of the clock is a minute after the previous one, so that no wave of changes waits.
   let minutes = 0
   const now = () => (minutes += 1) * 60_000
   const configurator = configureObjects({ client, configuration: { ...configuration, objects }, now })
@@ -101,7 +101,7 @@ for (const [version, count] of Object.entries(rounds) as [keyof typeof rounds, n
         assert.equal(refused, [])
         assert.ok(changed > count / 2, `only ${changed} states changed anything`)
 
-        // It does look, and by the rules of its mode.
+        // The webhook does review, and by the rules of its mode.
         const unwell = aPool({ name: 'unwell', addresses: ['203.0.113.300/32'] })
         assert.is(await takes(client, unwell), false)
         const modern = aPeer({ name: 'modern', vrf: 'blue', myASN: 65000, peerASN: 65530, peerAddress: '10.9.9.5' })

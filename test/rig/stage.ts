@@ -1,4 +1,4 @@
-// A real control plane with MetalLB and routers, without the product: tests of what we rely on.
+// A real control plane with MetalLB and routers, but without the product, for tests of behaviour that we rely on.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// Which way routers know to each address, and how many they lost: their logs tell every change.
+// The routes that routers have to each address, and how many they lost: their logs record every change.
 import * as assert from 'uvu/assert'
 import type { Rig } from '../../sandbox/rig/rig.ts'
 import type { Provider } from '../../sandbox/rig/providers.ts'
@@ -12,7 +12,7 @@ export type Ways = {
   addresses: Map<string, string>
 }
 
-/** MetalLB waits up to two minutes before it tries a session again that was reset several times. */
+/** MetalLB waits up to two minutes before it reopens a session that was reset several times. */
 const announcedMs = 80_000
 
 /** Waits until every router sends packets for exactly these addresses, to every machine. */
@@ -33,8 +33,8 @@ export function allLead({ rig, provider, machines }: Omit<Ways, 'addresses'>, ad
 }
 
 /**
- * The fewest ways that each address had at each router since a moment, and how many were lost. The log of the routers
- * tells every change; it is complete if it leads to the routes that are there.
+ * The fewest routes that each router had to each address since a point in time, and how many were lost. The routers log
+ * every change; a log is complete if it results in the current routes.
  */
 export async function waysSince({ rig, provider, machines, addresses }: Ways, sinceMs: number) {
   const rows = new Map<string, { now: number; fewest: number; lost: number }>()
@@ -47,7 +47,7 @@ export async function waysSince({ rig, provider, machines, addresses }: Ways, si
   for (const { atMs, what, router, prefix } of rig.routers.changes()) {
     const row = rows.get(`${router} ${prefix}`)
     if (!row || atMs < sinceMs) continue
-    // The line about the last way may be written a moment after the way is there.
+    // The line about the last route may be written a moment after the route exists.
     row.now = what === 'learned' ? Math.min(row.now + 1, machines.length) : row.now - 1
     row.fewest = Math.min(row.fewest, row.now)
     if (what === 'lost') row.lost += 1

@@ -1,4 +1,5 @@
-// API servers of several machines on one: each listens on a loopback address of its own and breaks when a test says so.
+// API servers of several machines on a single one: each listens on its own loopback address and breaks when a test says
+// so.
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { type Server, createServer, request } from 'node:https'
@@ -37,7 +38,7 @@ export async function openGate({ address, port, target, dir }: GateOptions): Pro
     return mode === 'broken' ? { status: 500, text: '[-]etcd failed: reason withheld\n' } : ask(target + path, cert)
   }
   const open = async () => {
-    // A process that is stopped still has connections: the kernel accepts them.
+    // A stopped process still gets connections, which the kernel accepts.
     server =
       mode === 'hangs'
         ? createTcpServer()

@@ -1,4 +1,4 @@
-/** The manifest of a provisioned ElasticIP as an administrator writes it. */
+/** The manifest of a provisioned ElasticIP as an operator writes it. */
 export function provisioned(name: string, reservationID: string, reclaimPolicy?: 'Delete' | 'Retain'): object {
   return {
     apiVersion: 'eip-admission.dev/v1alpha1',

@@ -23,7 +23,7 @@ export const balancerRoutes = {
   removeOrigin: 'DELETE /lb/v1/loadbalancers/pools/origins/{id}',
 } as const
 
-/** A balancer of the simulated cloud: its addresses, and for each port where it sends connections. */
+/** A balancer of the simulated cloud: its addresses, and the targets of each port. */
 export type BalancerView = { id: string; name: string; ips: string[]; ports: Record<number, string[]> }
 
 type Shown = { id: string; name: string; ips?: string[]; ports: { number: number }[]; pools: { id: string }[][] }

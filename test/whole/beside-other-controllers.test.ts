@@ -1,4 +1,5 @@
-// Beside another cloud controller manager, as Hetzner ships its own: who writes the nodes, and what says so.
+// Runs beside another cloud controller manager, such as Hetzner's own: which of them writes the nodes, and where that
+// is reported.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { nodes } from '../../kube/resource.ts'

@@ -1,4 +1,4 @@
-// A leader that reaches the API server and not the cloud, beside a replica that reaches both.
+// A leader that reaches the API server but not the cloud, beside a replica that reaches both.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { leases } from '../../kube/resource.ts'
@@ -16,7 +16,7 @@ const stage = await openStage({ dialect: 'hetzner', account })
 const { startNode, say } = simulatedNodes(stage)
 const cloudUrl = new URL(stage.cloud.url)
 const proxy = await openTcpProxy(Number(cloudUrl.port))
-// Without probes: nothing may be sent to the addresses of machines that do not exist.
+// The machines do not exist, so no probe may be sent to their addresses.
 const env = { HCLOUD_LOCATION: 'fsn1', HCLOUD_LOAD_BALANCER: 'assign:///?probe=off' }
 const blind = await stage.startSwept({ env, flags: [`--base-url=http://127.0.0.1:${proxy.port}${cloudUrl.pathname}`] })
 const other = await stage.serve({ env, flags: ['--only=controllers', '--v=5'] })

@@ -1,4 +1,4 @@
-// Calico 3.32.1's definitions of the kinds that we write, as far as it can refuse or drop something of ours.
+// Calico 3.32.1's CRDs of the kinds that we write, as far as they can refuse or drop one of our fields.
 
 type Schema = { [field: string]: unknown }
 
@@ -71,7 +71,7 @@ const specs: Record<string, { plural: string; spec: Schema }> = {
   },
 }
 
-/** The definitions of Calico's kinds. */
+/** The CRDs of Calico's kinds. */
 export const calicoDefinitions: readonly object[] = Object.entries(specs).map(([kind, { plural, spec }]) => {
   const group = 'projectcalico.org'
   const openAPIV3Schema = object({ spec })

@@ -1,4 +1,4 @@
-// The product's objects for Calico, under Calico's own definitions, beside what people write there. Calico does not run.
+// The product's objects for Calico, under Calico's own CRDs, beside people's objects. Calico does not run.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { calicoResources } from '../../announcers/calico/resources.ts'
@@ -16,7 +16,7 @@ const { startNode, register, settled } = simulatedNodes(stage)
 const settings = (url: string) => ({ ...dialectOf('equinix-metal').here, METAL_LOAD_BALANCER: url })
 const apiVersion = 'projectcalico.org/v3'
 
-/** The entries of the list that people edit too. */
+/** The entries of the list that people also edit. */
 async function entries(): Promise<string[]> {
   const found = await stage.client.get(calicoResources.configurations, { name: 'default' })
   return (found?.spec?.serviceLoadBalancerIPs ?? []).map(({ cidr }) => cidr)
@@ -44,7 +44,7 @@ test('peers, filter and list are accepted, beside the entry of a person', async 
   await stage.send(['apply'], { apiVersion: 'v1', kind: 'List', items: calicoDefinitions })
   await stage.run('wait', '--for=condition=Established', 'crd', '--all')
   const spec = { serviceLoadBalancerIPs: [{ cidr: '10.0.0.1/32' }], asNumber: 64512 }
-  // Whoever comes first creates it, the product or the person.
+  // Either the product or the person creates it first.
   const apply = ['apply', '--server-side', '--force-conflicts']
   await stage.send(apply, { apiVersion, kind: 'BGPConfiguration', metadata: { name: 'default' }, spec })
   await hasEntries('both are listed', (cidrs) => cidrs.join() === `10.0.0.1/32,${address}/32`)
@@ -70,7 +70,8 @@ test('a filter and a peer that a person deletes are written again', async () => 
     const written = await eventually(`${resource.kind} ${name} is there again`, uid)
     assert.is.not(written, before)
   }
-  // Without the right to watch them this would be a matter of a minute, and `/readyz` and an Event would name the right.
+  // Without the right to watch these objects, this would take a minute, and `/readyz` and an Event would name the
+  // right.
   const text = await stage.run('get', 'events', '-A', '-o', 'jsonpath={.items[*].reason}')
   assert.not.match(text, 'RightMissing')
 })

@@ -1,7 +1,7 @@
 import type { Service } from '../../kube/objects.ts'
 import type { Kubectl, KubectlResult } from '../../sandbox/kubectl.ts'
 
-/** kubectl commands that have to succeed. */
+/** kubectl commands that must succeed. */
 export type CheckedKubectl = {
   /** Runs `kubectl <verb> -f - -o json` and returns the object that it prints. */
   send(verb: string[], manifest: object): Promise<Service>
@@ -12,13 +12,13 @@ export type CheckedKubectl = {
 
 const verbsOfFiles = ['create', 'apply', 'replace']
 
-/** How often a person tries who replaces an object that others write too. */
+/** How often a person tries to replace an object that others also write. */
 const replacements = 5
 
 /**
- * Makes a kubectl that does not compare manifests with the schemas. To do so it would read those of the whole API each
- * time, which takes as much processor time as the command itself. `replace` reads the object first: where a status was
- * written in between it is tried again.
+ * Makes a kubectl that does not compare manifests with the schemas. For that it would read the schemas of the whole API
+ * each time, which takes as much processor time as the command itself. `replace` reads the object first, and is tried
+ * again if a status was written in between.
  */
 export function withoutSchemas(kubectl: Kubectl): Kubectl {
   return async (args, manifest) => {
@@ -32,7 +32,7 @@ export function withoutSchemas(kubectl: Kubectl): Kubectl {
   }
 }
 
-/** Throws for a command that fails, with the command and what it printed. */
+/** Makes commands that throw on failure, with the command and its output. */
 export function checkedKubectl(kubectl: Kubectl): CheckedKubectl {
   const send: CheckedKubectl['send'] = async (verb, manifest) => {
     const args = [...verb, '-f', '-', '-o', 'json']

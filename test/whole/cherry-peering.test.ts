@@ -1,4 +1,4 @@
-// BGP at Cherry Servers: a project's ASN comes late, routers are those of a region, and other tools switch BGP off.
+// BGP at Cherry Servers: a project's ASN comes late, routers belong to a region, and other tools switch BGP off.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { bgpPeers } from '../../announcers/metallb/resources.ts'
@@ -42,7 +42,7 @@ const asn = 64_667
 const expected = (name: string, { asn: routerAsn, routers }: { asn: number; routers: string[] }) =>
   routers.map((router) => sessionText({ node: name, source: sources.get(name) ?? '', asn, router, routerAsn }))
 
-/** The product runs with node `lithuania`; the project gets its ASN late. */
+/** Runs the product with node `lithuania`; the project gets its ASN late. */
 const joinLithuania = once(async () => {
   control.setLocalAsn({ afterMs: 3_600_000 })
   await stage.run('create', 'namespace', namespace)
@@ -116,7 +116,7 @@ test('with bgp-peer-mode=frr each router is one multihop peer for the nodes of i
     const { items } = await stage.client.list(bgpPeers, { namespace })
     const peers = items.map(
       ({ spec: { myASN, peerASN, peerAddress, ebgpMultiHop, sourceAddress, nodeSelectors } }) => ({
-        // A peer that was there may keep its selector, which says the same of a single node.
+        // An existing peer may keep its selector, which means the same for a single node.
         nodes: nodeSelectors?.flatMap(({ matchExpressions = [], matchLabels = {} }) => [
           ...matchExpressions.flatMap(({ values }) => values),
           ...Object.values(matchLabels),

@@ -1,4 +1,5 @@
-// The peculiarities of a cluster on Cherry Servers: regions with several names, old ones too, and Services of other managers.
+// The peculiarities of a cluster on Cherry Servers: regions with several names, including old ones, and Services of
+// other managers.
 import { readFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'

@@ -76,7 +76,7 @@ test('Services of other classes, and of none, get nothing', async () => {
     const created = await stage.create(loadBalancer(name, { spec }))
     assert.equal([created.spec.loadBalancerIP, created.metadata.finalizers], [undefined, undefined], name)
   }
-  // The controller has seen them when it has settled a Service that came later.
+  // The controller has seen them once a later Service has settled.
   await stage.create(loadBalancer('later', { spec: { loadBalancerClass: ours } }))
   await stage.settled('later')
   for (const name of ['other', 'new']) {

@@ -1,4 +1,4 @@
-// With a client CA file only the API server is answered; knowing the path is not enough.
+// With a client CA file, only the API server gets an answer; knowing the path is not enough.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { test } from 'uvu'
@@ -91,7 +91,7 @@ test('health and metrics are served without a client certificate', async () => {
   for (const at of ['/healthz', '/readyz', '/metrics']) assert.is((await product.health(at)).status, 200)
 })
 
-/** The product trusts only the other authority. */
+/** Makes the product trust only the other authority. */
 const distrustApiServer = async () => {
   writeFileSync(file, theirs.cert)
   await answersUnderNewFile(stranger, 200)
@@ -102,7 +102,7 @@ test('the product reads a changed client CA file', distrustApiServer)
 
 test('an API server with an untrusted certificate still creates Services, and the controller adds their addresses', async () => {
   await distrustApiServer()
-  // Open connections are closed with their next answer.
+  // Each open connection closes with its next answer.
   await eventually('a Service comes without an address', async () => {
     const { spec } = await stage.create({ ...loadBalancer(''), metadata: { generateName: 'unknown-' } })
     return spec.loadBalancerIP === undefined || undefined

@@ -13,7 +13,7 @@ export function typed(args: string[], env: Record<string, string> = {}, stopAt?:
     child[name].setEncoding('utf8').on('data', (text: string) => {
       output[name] += text
       if (isStopped || stopAt === undefined || !output[name].includes(stopAt)) return
-      // Once: a second Ctrl-C ends a program at once.
+      // Only one signal: a second Ctrl-C would end the program at once.
       isStopped = true
       child.kill('SIGINT')
     })
@@ -24,7 +24,10 @@ export function typed(args: string[], env: Record<string, string> = {}, stopAt?:
   })
 }
 
-/** Runs a command of the product without a limit of time, calls `onText` with each part of its output, and returns all. */
+/**
+ * Runs a command of the product without a time limit, calls `onText` with each part of its output, and returns all of
+ * it.
+ */
 export async function followed(
   args: string[],
   onText: (text: string) => void = () => {},

@@ -1,5 +1,5 @@
 // Another program writes its own address into the status of our Services, as a second controller of load balancers
-// does. The two must not write against each other as fast as they can.
+// does. The two must not overwrite each other as fast as they can.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -13,7 +13,10 @@ const stage = await openStage()
 await stage.startSwept({ env: { METAL_METRO_NAME: 'da', METAL_LOAD_BALANCER: 'empty://' } })
 const theirs = '192.0.2.99'
 
-/** Writes its address into the status of a Service whenever another one is there; counts how often, until it is stopped. */
+/**
+ * Writes its address into the status of a Service whenever the status shows another one; counts its writes until it is
+ * stopped.
+ */
 function startRival(name: string): { stop(): Promise<void>; writes(): number } {
   const stopping = new AbortController()
   let writes = 0
@@ -49,7 +52,7 @@ test('a Service whose status another program rewrites is repaired less and less 
   })
   const before = rival.writes()
   await sleep(6_000)
-  // At once it would be sixty: the back-off begins with half a second and doubles.
+  // Without a back-off there would be sixty: it begins with half a second and doubles.
   assert.ok(rival.writes() - before < 10, `${rival.writes() - before} writes in 6 s`)
   await stage.create(loadBalancer('beside-it'))
   await stage.settled('beside-it')

@@ -1,4 +1,4 @@
-// Users who create Services at a steady pace, whatever happens to the replicas meanwhile.
+// Users who create Services at a steady pace, whatever happens to the replicas.
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
 import type { KubeClient } from '../../kube/client.ts'
@@ -12,21 +12,21 @@ import { loadBalancer } from './manifests.ts'
 export type Creates = {
   /** The names of the Services that were created. */
   created: string[]
-  /** Those of them that had no address when they were created: the review was slow, or there was none. */
+  /** The created Services that had no address at first: the review was slow, or there was none. */
   late: string[]
-  /** Those of them that no review has seen. */
+  /** The created Services that no review has seen. */
   missed: string[]
-  /** Why the others were not created. */
+  /** Why other Services were not created. */
   failed: string[]
   /** The longest time in which a user waited for an answer. */
   longestMs: number
 }
 
 const namespace = 'default'
-/** More users than these wait for an answer at no time: on a slow machine the load must not grow by itself. */
+/** The most users that wait for an answer at a time, so that the load does not grow on a slow machine. */
 const maxUsers = 8
 
-/** Creates up to so many Services a second while `act` goes on, and waits for the answer to each. */
+/** Creates up to this many Services a second during `act`, and waits for each answer. */
 export async function createWhile(
   client: KubeClient,
   { prefix, perSecond = 20 }: { prefix: string; perSecond?: number },
@@ -79,7 +79,7 @@ export async function addressesOf(client: KubeClient, { created }: Pick<Creates,
       )
       return without.length === 0 ? stored.map(({ spec }) => spec.loadBalancerIP ?? '') : undefined
     },
-    // The calls of a killed process count as in flight for twice the cloud's time-out.
+    // A killed process's calls count as in flight for twice the time-out.
     120_000,
   )
   assert.is(new Set(addresses).size, created.length, 'each Service has an address of its own')

@@ -1,4 +1,4 @@
-// Somebody deletes the definition of ElasticIP while the product runs, and every record with it.
+// A person deletes the CRD of ElasticIP, and so every record, while the product runs.
 import { readFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -37,7 +37,7 @@ test('an installation that comes later keeps them, and the next Service of the n
   await runProduct(['install', `--kubeconfig=${stage.controlPlane.kubeconfig}`, `--webhook-url=${stage.webhookUrl}`])
   await stage.startSwept({ env: { METAL_METRO_NAME: 'da' }, flags: often })
   const { length } = log()
-  // Sweeps that say so for longer than the grace period.
+  // The sweeps must report this for longer than the grace period.
   await eventually('twelve sweeps keep both', () => {
     const said = log().slice(length).split('retained address without an ElasticIP, it stays').length - 1
     return said >= 24 || undefined

@@ -12,19 +12,19 @@ export type BgpFacts = {
   source: 'public' | 'private'
   /** All peer annotations of a node with this address, without a password. */
   says(source: string): Record<string, string>
-  /** The annotation with the private network of a node; absent where there is none. */
+  /** The annotation with the private network of a node; absent if there is none. */
   networkAnnotation?: string
-  /** The setting of the project's password, and a valid one; absent where there is none. */
+  /** The setting of the project's password, and a valid password; absent if there is none. */
   password?: { setting: string; value: string }
-  /** The settings that select nodes, and that set the project's ASN; absent where there are none. */
+  /** The settings that select nodes, and that set the project's ASN; absent if there are none. */
   nodeSelector?: string
   localAsn?: string
-  /** The calls for BGP alone, and the one that enables it for a machine. */
+  /** The calls that only concern BGP, and the call that enables it for a machine. */
   isAbout: RegExp
   enabling: string
-  /** Paths that only BGP needs; not those of locations, which a start waits for. */
+  /** Paths that only BGP needs, without those of locations, for which a start waits. */
   paths: string[]
-  /** A fault that hides the routers of a machine; absent where there is none. */
+  /** A fault that hides the routers of a machine; absent if there is none. */
   noRouters?: Fault
   /** Disables BGP for a machine, as another tool does. */
   takeAway(account: Account, machine: string): Promise<void>
@@ -138,7 +138,7 @@ const facts: Record<BgpDialectName, BgpFacts> = {
     isAbout: /bgp/,
     enabling: 'POST /networks/v1/bgp-peer-groups',
     paths: ['/networks/v1/bgp-peer-groups', '/bmc/v1/servers/**'],
-    // No server can lose it alone.
+    // A single server cannot lose it.
     async takeAway({ cloud }) {
       const { ok } = await fetch(`${cloud.controlUrl}/peer-groups/PHX`, { method: 'DELETE' })
       if (!ok) throw new Error('the peer group stays')
@@ -154,7 +154,7 @@ export function bgpFacts(name: BgpDialectName): BgpFacts {
   return facts[name]
 }
 
-/** An annotation for each fact of each session. */
+/** Returns an annotation for each fact of each session. */
 function numbered(prefix: string, { routers, asn, machines }: Provider, others: Record<string, string>) {
   const output = routers.flatMap((router, n) => {
     const each = { 'node-asn': String(machines.asn), 'peer-asn': String(asn), 'peer-ip': router, ...others }

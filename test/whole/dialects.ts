@@ -1,4 +1,4 @@
-// In what the dialects differ, as far as tests of the whole product need it.
+// The differences between dialects, as far as tests of the whole product need them.
 import { createHash } from 'node:crypto'
 import { labelsOf, marksOf } from '../../clouds/hetzner/parse-floating-ip.ts'
 import { marksOf as marksOfBlock, readTags } from '../../clouds/phoenixnap/tags.ts'
@@ -24,17 +24,17 @@ export type Dialect = {
   apiKey: string
   /** The variable that names the announcing software. */
   loadBalancer: string
-  /** Settings with a location for every Service that requests no other. */
+  /** Settings with the location of Services that request none. */
   here: Record<string, string>
   /** The name of that location in records. */
   place: string
   /** The setting that names it, its field in the configuration file, and another location that it may name. */
   placeSetting: { name: string; field: string; other: string }
-  /** The setting that names the tag of the control-plane address; absent where the cloud moves no address. */
+  /** The setting that names the tag of the control-plane address; absent if the cloud cannot move addresses. */
   tagSetting?: string
-  /** A misspelt name of it, and what the refusal contains. */
+  /** A misspelt location, and the texts of the refusal. */
   misspelt: { place: string; expected: string[] }
-  /** How a Service requests another location; absent where it cannot. */
+  /** How a Service requests another location; absent if it cannot. */
   elsewhere?: { annotation: string; place: string }
   /** The Service in kube-system that mirrors the control plane. */
   controlPlaneService: string
@@ -49,16 +49,16 @@ export type Dialect = {
   adoptsUnmarked?: true
   /** The call that changes the tags of a reservation. */
   mark: string
-  /** How many Services can be created at once so that each gets its address before a time-out. */
+  /** How many Services can be created at once if each should get its address before a time-out. */
   burst: number
-  /** Makes the cloud grant addresses late, or at once again; absent where it always grants at once. */
+  /** Makes the cloud grant addresses late, or at once again; absent if it always grants at once. */
   setGrants?: (controlUrl: string, grants: { mode: 'at-once' } | { mode: 'late'; afterMs: number }) => Promise<void>
   /** Allows the calls of this many machines, because the cloud limits each machine; absent without such a limit. */
   callFrom?: (controlUrl: string, machines: number) => Promise<void>
-  /** The calls about reservations, and the writes of a move, in order; none where the cloud moves no address. */
+  /** The calls about reservations, and the writes of a move, in order; none if the cloud cannot move addresses. */
   routes: { reserve: string; list: string; release: string }
   moves: string[]
-  /** The machines that have an address. */
+  /** The machines to which an address is assigned. */
   holdersOf(control: Pick<AccountControl, 'devices' | 'reservations'>, address: string): string[]
   /** The calls that read the locations at a start. */
   places: string[]
@@ -70,14 +70,14 @@ export type Dialect = {
   bgp: BgpFacts
 }
 
-/** The calls that have the same route in Equinix Metal and Cherry Servers. */
+/** The calls with the same routes at Equinix Metal and Cherry Servers. */
 export const routes = {
   reserve: 'POST /projects/{id}/ips',
   list: 'GET /projects/{id}/ips',
   release: 'DELETE /ips/{id}',
 } as const
 
-/** Both show addresses among those of machines. */
+/** Both clouds show addresses as part of machines. */
 const common = {
   routes,
   holdersOf({ devices }: Pick<AccountControl, 'devices'>, address: string) {
@@ -366,7 +366,7 @@ export function reservationsIn(
   return ordered.filter(({ id }) => !deleting.has(id))
 }
 
-/** The address of a reservation: of an IPv6 network the first one. */
+/** The address of a reservation: the first one of an IPv6 network. */
 function addressIn(ip: unknown): string | null {
   if (typeof ip !== 'string') return null
   return ip.includes(':') ? (firstHostOf(ip) ?? null) : ip

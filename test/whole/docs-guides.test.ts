@@ -1,4 +1,4 @@
-// Every block of commands in the guides that is run in the sandbox: in the order of its page.
+// Runs every block of commands of the guides that is for the sandbox, in the order of its page.
 import { test } from 'uvu'
 import { sandboxPages, runPage } from '../docs/run-page.ts'
 

@@ -1,4 +1,4 @@
-// Every block of commands outside of the guides that the documentation says is run: in the order of its page.
+// Runs every block of commands outside the guides that the documentation marks to be run, in the order of its page.
 import { test } from 'uvu'
 import { sandboxPages, runPage } from '../docs/run-page.ts'
 

@@ -21,7 +21,7 @@ const { startNode, register, device } = simulatedNodes(stage)
 const goneTag = serviceTag(dialectOf('equinix-metal'), 'default/gone')
 const settings = { METAL_METRO_NAME: 'da', METAL_LOAD_BALANCER: 'empty://' }
 
-/** `isBusy`: `serve` writes at the cloud meanwhile. */
+/** `isBusy`: `serve` writes to the cloud at the same time. */
 type Asked = { flags?: string[]; env?: Record<string, string>; kubeconfig?: string; isBusy?: boolean }
 
 /** Runs `doctor` as an operator does, and checks that it wrote nothing. */
@@ -58,14 +58,14 @@ await stage.create(loadBalancer('web'))
 const address = await stage.settled('web')
 await stage.create(loadBalancer('lost'))
 const lost = await stage.settled('lost')
-// A late write of `serve` at the cloud would count as written by doctor.
+// A late write of `serve` to the cloud would count as doctor's.
 await eventually(
   'each node has its BGP session',
   () => cloud.control.calls.count('POST /devices/{id}/bgp/sessions') >= 2 || undefined,
 )
 
 test('a healthy cluster has no error and no warning, and doctor says so in words', async () => {
-  // A controller may need a second attempt after a start, and reports the first one.
+  // A controller may need a second attempt after a start, and reports the failure of the first.
   await eventually(
     'doctor finds nothing',
     async (observe) => /\n0 errors, 0 warnings,/.test(observe(await doctor()).stdout) || undefined,
@@ -246,7 +246,7 @@ test('each remedy, typed as printed and followed in its words, ends what it is f
     remedyOf('predecessor', { found: [/kube-system\/cpem/] }),
     remedyOf('roles', { found: [/patch services/] }),
   ])
-  // Findings of the last hour stay in the report.
+  // The report keeps the findings of the last hour.
   await eventually('nothing else is left', async (observe) => {
     const left = (await all()).filter((one) => isWrong(one) && one.check !== 'recent-errors')
     return observe(left.map(({ check, what }) => `${check}: ${what}`)).length === 0 || undefined

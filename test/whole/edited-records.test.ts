@@ -1,4 +1,4 @@
-// An administrator writes the address or the reservation of others into the status of an ElasticIP.
+// An operator writes another owner's address or reservation into the status of an ElasticIP.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { eventually } from './eventually.ts'
@@ -10,7 +10,7 @@ import { openStage } from './test-stage.ts'
 const stage = await openStage({ dialect: 'hetzner' })
 const { control } = stage.cloud
 const { register, say, settled } = simulatedNodes(stage)
-// Without probes: nothing may be sent to the addresses of machines that do not exist.
+// The machines do not exist, so no probe may be sent to their addresses.
 const env = { HCLOUD_LOCATION: 'fsn1', HCLOUD_LOAD_BALANCER: 'assign:///?probe=off' }
 let product = await stage.startSwept({ env })
 

@@ -13,13 +13,13 @@ const { here } = dialectOf('equinix-metal')
 const stage = await openStage({ dialect: 'equinix-metal' })
 const read = (name: string) => stage.client.get(elasticIPs, { name })
 
-/** The judgement of kstatus about an ElasticIP now. */
+/** kstatus's current judgement of an ElasticIP. */
 async function judged(name: string): Promise<string | undefined> {
   const record = await read(name)
   return record && (await kstatusOf([record]))[name]
 }
 
-/** Waits until kstatus judges an ElasticIP so. */
+/** Waits until kstatus judges an ElasticIP in this way. */
 const isJudged = (name: string, wanted: string) =>
   eventually(`${name} is ${wanted}`, async (observe) => observe(await judged(name)) === wanted || undefined)
 
@@ -84,7 +84,7 @@ test('conditions need no write beside those of a create and a bind', async () =>
   await stage.settled('counted')
   await isJudged('default.counted', 'Current')
   const { metadata, status } = (await read('default.counted')) ?? {}
-  // Created and bound: each later write of the spec would be one generation more, and each of the status one step.
+  // Created and bound: each later write of the spec would add a generation, and each write of the status a step.
   assert.is(metadata?.generation, 2)
   assert.equal(
     status?.history?.map(({ phase }) => phase),

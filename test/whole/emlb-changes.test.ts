@@ -1,4 +1,5 @@
-// Managed balancers of a predecessor are adopted, two replicas create one, and a change of the setting loses and leaves none.
+// Managed balancers of a predecessor are adopted, two replicas create only one, and a change of the setting neither
+// loses nor leaves any.
 import { createHash } from 'node:crypto'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -23,7 +24,7 @@ const [first = 0, second = 0] = await freePorts(2)
 const both = await roundRobin([first, second])
 const at = [`--kubeconfig=${stage.controlPlane.kubeconfig}`, `--webhook-url=https://127.0.0.1:${both.port}`]
 await runProduct(['install', ...at])
-// The other takes over soon.
+// With these times, the other replica takes over soon.
 const shortLease = ['--leader-elect-lease-duration=4s', '--leader-elect-renew-deadline=3s']
 const emlb = (port: number, setting = 'emlb:///da') => ({
   env: { METAL_LOAD_BALANCER: setting, METAL_METRO_NAME: 'da' },
@@ -53,7 +54,7 @@ async function predecessor(name: string, spec = {}): Promise<string> {
   balancers.set({ maxName: 64 })
   const annotations = { [balancerId]: id, [balancerMetro]: 'ny' }
   const manifest = loadBalancer(name, { annotations, spec }) as { metadata: object }
-  // No webhook is served yet, and ours are ignored then.
+  // No webhook is served yet, so the failure policy ignores ours.
   await stage.create({ ...manifest, metadata: { ...manifest.metadata, finalizers: [upstream] } })
   return id
 }
@@ -113,7 +114,7 @@ test('the leader is killed while the provider creates a balancer; the other repl
 })
 
 test('a leader that was stopped for longer than its lease doubles nothing when it continues', async () => {
-  // The other leads now.
+  // The other replica leads now.
   control.latency.set({ on: balancerRoutes.create, ms: 3_000 })
   calls.clear()
   await stage.create(loadBalancer('frozen'))

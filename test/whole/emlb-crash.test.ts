@@ -1,6 +1,6 @@
 // The process is killed at each step by which a Service gets its managed balancer, changes it and loses it. The next
 // process finishes the work, and nothing is doubled or left. A request that the cloud did not get is a step that was
-// not taken: only the first is shown.
+// not taken: only the first one is tested.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import {
@@ -19,7 +19,7 @@ import { openStage } from './test-stage.ts'
 import { type Write, interceptWrites } from './write-interceptor.ts'
 
 const stage = await openStage()
-// A lease would be one wait more; a noted request is waited for two time limits of the cloud.
+// A lease would add another wait. The next process waits for a noted request for twice the time limit.
 const running = { env: { METAL_LOAD_BALANCER: 'emlb:///da' }, flags: ['--cloud-timeout=1s', '--leader-elect=false'] }
 const product = await stage.start(running)
 const interceptor = await interceptWrites(stage)
@@ -29,7 +29,7 @@ const addresses = [ipOf(await nodes.startNode('worker-1'), 4, 'public')]
 const { balancers } = stage.cloud.control
 
 const annotationOf = ({ object }: Write, name: string) => object?.metadata.annotations?.[name]
-/** A request that the cloud has carried out and the next process has to find. */
+/** A request that succeeded at the cloud, so that the next process must find its result. */
 const unanswered = (name: string, call: string): Moment => ({
   name: `the provider has done what was asked, to ${name}, and not answered`,
   call,
@@ -121,7 +121,7 @@ test('deleted while its request has no answer: the Service stays until nothing c
   const before = calls.count(balancerRoutes.create)
   await killAt(hang, async () => {
     await creating('short')()
-    // A Service that is deleted earlier has no request at all.
+    // If the Service were deleted earlier, there would be no request.
     await eventually(hang.name, () => calls.count(balancerRoutes.create) > before || undefined)
     await stage.run('delete', 'service', 'short', '--wait=false')
   })

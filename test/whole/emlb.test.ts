@@ -178,7 +178,7 @@ test('an address that may move is no origin, even if a predecessor wrote it on t
   await served('web')
 })
 
-// More is a table of test/webhooks/service-managed.test.ts; these reach the API server and the metros of the cloud.
+// A table in test/webhooks/service-managed.test.ts has more; these depend on the API server and the cloud's metros.
 const refused: { name: string; spec: object; annotations?: Record<string, string>; text: string }[] = [
   {
     name: 'a UDP port',
@@ -289,7 +289,7 @@ test('after a 401 the token is renewed once, and nothing fails', async () => {
   await create('renewed')
   await served('renewed')
   assert.is(stage.calls(balancerRoutes.exchange), 1)
-  // On a machine that pauses, a call may be late all the same.
+  // On a machine that pauses, a call may still be late.
   assert.not.match(await eventsOf('renewed'), /Error(?!.*did not answer)/)
   await remove('renewed')
 })

@@ -1,4 +1,4 @@
-// A Service that waits for the cloud is told why once: a poll that changes nothing writes no Event.
+// A Service that waits for the provider gets one Event that says why: a poll that changes nothing writes none.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { events } from '../../kube/resource.ts'
@@ -9,7 +9,7 @@ import { openStage, routes } from './test-stage.ts'
 
 const stage = await openStage({ dialect: 'equinix-metal' })
 const { quota, faults } = stage.cloud.control
-// Without the webhooks it is stored, and the controller is refused.
+// Without the webhooks the Service is stored, and the controller's claim is refused.
 await stage.create(loadBalancer('missed'))
 quota.set(0)
 const product = await stage.startSwept({ env: dialectOf('equinix-metal').here })

@@ -4,15 +4,15 @@ import { inspect, isDeepStrictEqual } from 'node:util'
 /** Keeps a value for the message of a failure, and returns it. */
 export type Observe = <T>(seen: T) => T
 
-/** The period of the looks: longer after the first second, because many tests wait at the same time. */
+/** The interval between checks: longer after the first second, because many tests wait at the same time. */
 const [firstPeriodMs, laterPeriodMs, laterAfterMs] = [50, 200, 1_000]
 
-/** A machine whose processors are shared takes so many times longer than a quiet one. */
+/** A machine with shared processors takes this many times longer than a quiet one. */
 const patience = 3
 
 /**
- * Looks until `look` returns a value. Throws with the last observed value after a multiple of `withinMs`, in which a quiet
- * machine has it.
+ * Calls `look` until it returns a value. A quiet machine has it within `withinMs`. After a multiple of this, throws
+ * with the last observed value.
  */
 export async function eventually<T>(
   what: string,
@@ -37,7 +37,7 @@ export async function eventually<T>(
   }
 }
 
-/** Reads until two reads in a row, `apartMs` from each other, are equal: what was under way has come to rest. */
+/** Reads until two successive reads, `apartMs` apart, are equal: pending work has come to rest. */
 export async function unchanging<T>(what: string, read: () => Promise<T>, apartMs = 2_500): Promise<T> {
   let last = await read()
   return eventually(`${what} comes to rest`, async (observe) => {

@@ -1,4 +1,4 @@
-// Equinix Metal alone has two kinds of locations: facilities, and the metros that they are in.
+// Only Equinix Metal has two kinds of locations: facilities, and the metros that they are in.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Product } from '../../sandbox/product.ts'

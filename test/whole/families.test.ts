@@ -1,5 +1,5 @@
-// Clusters whose Services have IPv6 addresses, on real API servers. Where the cloud has one family, a Service that nothing
-// would announce is refused before an address is reserved. Where it has both, a Service has one address or two.
+// Clusters whose Services have IPv6 addresses, on real API servers. If the cloud has one family, a Service that nothing
+// would announce is refused before an address is reserved. If it has both, a Service has one address or two.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { ingressOf } from '../../kube/objects.ts'
@@ -22,7 +22,9 @@ let product = await dual.start({ env: metallb })
 await both.startSwept({ env: { HCLOUD_LOCATION: 'fsn1', HCLOUD_LOAD_BALANCER: 'assign:///?probe=off' } })
 await six.start({ env, flags: ['--own-address-ranges=2001:db8:1::/64'] })
 
-/** Sends a Service that has to be refused, as a dry run and as it is, and returns why. Nothing may be reserved. */
+/**
+ * Sends a Service that must be refused, as a dry run and as a real create, and returns why. Nothing may be reserved.
+ */
 async function refusal(
   stage: Pick<TestStage, 'kubectl' | 'cloud' | 'calls' | 'record'>,
   facts: Facts,
@@ -237,7 +239,7 @@ test('at the limit of the project a Service that prefers two keeps its one, and 
   assert.is(code, 0)
   assert.match(stderr, /Warning: no IPv6 address, the controller tries again later: /)
   assert.equal(await held('wishes'), [spec.loadBalancerIP, ''])
-  // From now on an attempt of the controller succeeds: the delete gives back what it reserves, too.
+  // From now on, an attempt of the controller succeeds: the delete must also release that address.
   quota.set(before)
   await both.run('delete', 'service', 'wishes')
   assert.equal([await held('wishes'), both.reserved().length], [['', ''], others])
@@ -251,7 +253,7 @@ test('a Service that prefers both, IPv6 first, has its IPv6 address in its spec'
   await showsBoth('prefers', addresses)
 })
 
-/** Runs a command of the plugin as an administrator, and returns what it prints. */
+/** Runs a command of the plugin as an administrator, and returns its output. */
 const eip = async (...args: string[]): Promise<string> => {
   let text = ''
   const print = (more: string) => void (text += more)

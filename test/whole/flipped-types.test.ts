@@ -1,5 +1,5 @@
-// A tenant changes the types of Services without end, so that their addresses leave their machines and return. That costs few
-// calls, so the provider's rate limit is left to others.
+// A tenant changes the types of Services endlessly, so that their addresses leave their machines and return. This costs
+// few calls, and leaves the provider's rate limit to others.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -19,12 +19,15 @@ const { startNode, say } = simulatedNodes(stage)
 const namespace = 'flips'
 const names = Array.from({ length: 10 }, (_, n) => `flip-${n}`)
 const unassign = 'POST /floating_ips/{id}/actions/unassign'
-/** An address leaves its machine once an hour for nothing; five of a namespace do at once, and then one a minute. */
+/**
+ * Each address may leave its machine needlessly once an hour; five addresses of a namespace at once, and then one a
+ * minute.
+ */
 const mostUnassigned = (ms: number) => names.length + 5 + Math.ceil(ms / 60_000)
 
 test('an address leaves its dead node while a tenant flips ten Services, whose addresses seldom leave their machines', async () => {
   await stage.client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
-  // Without probes: nothing may be sent to the addresses of machines that do not exist.
+  // The machines do not exist, so no probe may be sent to their addresses.
   await stage.startSwept({ env: { HCLOUD_LOCATION: 'fsn1', HCLOUD_LOAD_BALANCER: 'assign:///?probe=off' } })
   const [a, b] = [await startNode('a'), await startNode('b')]
   await say('b', 'Unknown')

@@ -1,4 +1,4 @@
-// Hetzner answers an order with the id of an address that another program of the project uses.
+// Hetzner answers an order with the id of an address that another program in the project uses.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { eventually } from './eventually.ts'
@@ -10,7 +10,7 @@ import { openStage } from './test-stage.ts'
 const stage = await openStage({ dialect: 'hetzner' })
 const { control } = stage.cloud
 const { register, say, settled } = simulatedNodes(stage)
-// Without probes: nothing may be sent to the addresses of machines that do not exist.
+// The machines do not exist, so no probe may be sent to their addresses.
 const env = { HCLOUD_LOCATION: 'fsn1', HCLOUD_LOAD_BALANCER: 'assign:///?probe=off', EIP_SWEEP_INTERVAL: '2s' }
 await stage.startSwept({ env })
 

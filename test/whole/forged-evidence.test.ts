@@ -1,4 +1,4 @@
-// The writes of a kubelet or a tenant prove nothing against a Service of somebody else.
+// The writes of a kubelet or a tenant prove nothing against another tenant's Service.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { listAll } from '../../kube/list-all.ts'
@@ -38,7 +38,7 @@ const isShown = (name: string, address: string) =>
     async (observe) => shownIn(observe(await stage.service(name, 'owner'))) === address || undefined,
   )
 
-/** The kubelet writes these addresses into the status of its Node. */
+/** Writes these addresses into the status of its Node, as the kubelet. */
 const claimAddresses = (...claimed: string[]) =>
   asKubelet.patch(
     nodes,
@@ -49,7 +49,7 @@ const claimAddresses = (...claimed: string[]) =>
     { subresource: 'status' },
   )
 
-/** A Service that no webhook reviewed, and that no controller completes: it calls an address ours. */
+/** A Service that no webhook reviewed, and that no controller completes. It claims that we assigned its address. */
 const forgery = (name: string, address: string) =>
   loadBalancer(name, { namespace: 'forger', annotations: { [shown]: address, 'eip-admission.dev/unknown': 'x' } })
 

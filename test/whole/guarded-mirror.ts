@@ -9,11 +9,11 @@ import type { Log } from '../../kube/log.ts'
 import { names, serviceAccountUser } from '../../settings/installed-names.ts'
 import type { ControlPlane } from '../../sandbox/control-plane/start.ts'
 
-/** The account of a process that guards the control-plane address alone. */
+/** The account of a process that only guards the control-plane address. */
 export const guardianUser = serviceAccountUser('eip-admission', names.guardian)
 
 export type GuardedMirror = {
-  /** Says that this is the control-plane address. */
+  /** Sets the control-plane address. */
   setAddress: (address: string | undefined) => void
   /** The log, as text. */
   log: string[]

@@ -1,4 +1,4 @@
-// The cloud takes very long for reserves. What needs none of them must not wait, and a leader that stops leaves at once.
+// The cloud takes very long for reserves. Other work must not wait, and a stopping leader hands over at once.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Service } from '../../kube/objects.ts'
@@ -14,13 +14,13 @@ const env = { METAL_METRO_NAME: 'da', METAL_LOAD_BALANCER: 'empty://' }
 const { latency, calls } = stage.cloud.control
 let product = await stage.startSwept({ env })
 
-/** Creates a Service without kubectl, which takes its time to start. */
+/** Creates a Service without kubectl, which is slow to start. */
 async function create(name: string, spec: Partial<Service['spec']> = {}): Promise<void> {
   const manifest = loadBalancer(name, { namespace: 'default', spec }) as Service
   await stage.client.create(services, manifest)
 }
 
-/** Whether the cloud has answered none of the reserves: how fast the product is beside them, the bench measures. */
+/** Whether the cloud has answered none of the reserves. The bench measures the product's speed meanwhile. */
 const reservesHang = () => calls.all(routes.reserve).every(({ status }) => status === undefined)
 
 const holder = async () =>
@@ -69,7 +69,7 @@ test('with 60 reserves hanging, a Service with its own address and a deletion ta
   await stage.gone('leaving')
   assert.ok(reservesHang(), 'they waited for a reserve')
   latency.clear()
-  // It would wait for the reserves.
+  // Another signal would wait for the reserves.
   await product.stop('SIGKILL')
 })
 

@@ -1,5 +1,5 @@
-// A stage that helm installs, as `make sandbox INSTALL=helm` does: the arguments and the environment are those of the
-// Deployment. `doctor` finds its settings there.
+// A stage that helm installs, as `make sandbox INSTALL=helm` does, with the Deployment's arguments and environment.
+// `doctor` finds its settings there.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'uvu'
@@ -36,14 +36,14 @@ test('helm knows the release, and the webhooks are at the URL of its values', as
 
 type Report = { exitCode: number; settingsFrom: string[]; results: Result[] }
 
-/** Runs `doctor` with no setting but the cluster. */
+/** Runs `doctor` with no setting except the cluster. */
 const doctor = (kubeconfig: string, ...flags: string[]) =>
   typed(['doctor', `--kubeconfig=${kubeconfig}`, ...flags], { PATH: process.env['PATH'] ?? '' })
 
 const found = ['Deployment eip-admission/eip-admission', 'Secret eip-admission/eip-admission-cloud (cloud-sa.json)']
 
 test('doctor without flags reads the Deployment and its Secret, and finds nothing wrong', async () => {
-  // A controller may need a second attempt after a start, and reports the first one.
+  // A controller may need a second attempt after a start, and reports the failure of the first.
   await eventually('doctor finds nothing', async (observe) => {
     const { stdout, stderr } = await doctor(controlPlane.kubeconfig, '-o', 'json')
     assert.not.match(stdout + stderr, stage.token)

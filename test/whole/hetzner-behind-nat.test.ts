@@ -1,4 +1,5 @@
-// A cluster on Hetzner Cloud of which most servers have no public IPv4 address: the cloud refuses to assign one there.
+// A cluster on Hetzner Cloud in which most servers have no public IPv4 address: the cloud refuses to assign them an
+// address.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { dialects } from '../../sandbox/dialects.ts'

@@ -20,7 +20,7 @@ const { control } = stage.cloud
 const { register, say, settled } = simulatedNodes(stage)
 const location = 'eip-admission.dev/location'
 
-// Without probes: nothing may be sent to the addresses of machines that do not exist.
+// The machines do not exist, so no probe may be sent to their addresses.
 const settings = {
   HCLOUD_LOCATION: 'fsn1',
   HCLOUD_LOAD_BALANCER: 'assign:///?probe=off',
@@ -40,7 +40,7 @@ async function startNode(name: string, nodeIp?: string): Promise<void> {
 }
 
 const isReserved = (address: string | undefined) => stage.reserved().some((one) => one.address === address)
-/** The node to which the cloud leads an address. */
+/** The node to which the cloud routes an address. */
 const nodeOf = (address: string | undefined) =>
   [...machines].find(([, machine]) => machine === control.route(address ?? ''))?.[0]
 const leadsTo = (address: string | undefined, isRight: (node: string) => boolean = () => true) =>

@@ -6,7 +6,9 @@ import { eventually } from './eventually.ts'
 import type { WriteInterceptor, Write } from './write-interceptor.ts'
 import type { Running, TestStage } from './test-stage.ts'
 
-/** When to kill the process: during a write, or during a call that the cloud never answers, whether it carries it out or not. */
+/**
+ * When to kill the process: during a write, or during a call that the cloud never answers, whether it succeeds or not.
+ */
 export type Moment = { name: string } & ({ write: (write: Write) => boolean } | { call: string; done: boolean })
 
 export const onRecord = ({ resource, subResource }: Write) => resource.resource === 'elasticips' && !subResource
@@ -20,7 +22,7 @@ export const ingressOf = ({ object }: Write) => (object as Service | null)?.stat
 
 export type KillDeps = { stage: TestStage; interceptor: WriteInterceptor; running: Running; product: Product }
 
-/** Kills the process at a moment that `begin` brings about, waits for its end and starts it again. */
+/** Makes a function that kills the process at a moment that `begin` brings about, waits for its end and restarts it. */
 export function processKiller(deps: KillDeps): (moment: Moment, begin: () => Promise<unknown>) => Promise<void> {
   const { stage, interceptor, running } = deps
   const { calls, faults } = stage.cloud.control

@@ -1,4 +1,4 @@
-// The plugin as an administrator and as tenants: each command once through the real kubectl, else in this process.
+// The plugin as an administrator and as tenants: each command once through the real kubectl, otherwise in this process.
 import { readFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -21,7 +21,7 @@ await installPlugin(stage)
 
 await stage.startSwept({ env: { METAL_METRO_NAME: 'da' }, flags: ['--logging-format=json', '--cloud-timeout=2s'] })
 await stage.run('create', 'namespace', 'shop')
-// No controller fills the roles `edit` and `view` here.
+// No controller aggregates rules into the roles `edit` and `view` here.
 await stage.run('create', 'role', 'edit', '--verb=get,list,create', '--resource=services,events', '-n', 'shop')
 await stage.run('create', 'rolebinding', 'edit', '--role=edit', '--user=tenant', '-n', 'shop')
 await stage.run('create', 'clusterrole', 'services', '--verb=get,list', '--resource=services')
@@ -44,7 +44,7 @@ const as = (user: keyof typeof people | 'admin') => {
 }
 const admin = as('admin')
 
-/** The names in the commands that it then prints. */
+/** The flag in the commands that the plugin prints here. */
 const here = `--kubeconfig=${controlPlane.kubeconfig}`
 
 /** Runs a command of the plugin as kubectl does, and checks how it ended. */
@@ -54,21 +54,21 @@ async function typed(args: string[], wanted = 0): Promise<KubectlResult> {
   return result
 }
 
-/** Runs a command that has to succeed, and returns what it prints. */
+/** Runs a command that must succeed, and returns its output. */
 async function eip(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await admin(...args)
   assert.is(code, 0, `kubectl eip ${args.join(' ')}: ${stdout}${stderr}`)
   return stdout
 }
 
-/** Runs a command that finds something wrong, and returns what it prints. */
+/** Runs a command that must find a problem, and returns its output. */
 async function found(wanted: number, ...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await admin(...args)
   assert.is(code, wanted, `kubectl eip ${args.join(' ')}: ${stdout}${stderr}`)
   return stdout
 }
 
-/** Runs a command that has to be refused, and returns why. */
+/** Runs a command that must be refused, and returns why. */
 async function refused(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await admin(...args)
   assert.equal([code, stdout], [1, ''], stderr)
@@ -86,7 +86,7 @@ const logLines = (): Line[] =>
 const gone = (name: string) =>
   eventually(`ElasticIP ${name} no longer exists`, async () => !(await client.get(elasticIPs, { name })) || undefined)
 
-/** A Service that is gone, and whose address is kept. */
+/** Creates and deletes a Service whose address is kept. */
 async function keep(name: string): Promise<string> {
   await stage.create(loadBalancer(name, { annotations: { [reclaim]: 'Retain' } }))
   const address = await stage.settled(name)
@@ -368,7 +368,7 @@ test('a kept address moves to a Service of another name, and the reservation out
 })
 
 test('kubectl completes commands, Services and ElasticIPs', async () => {
-  // The stage's own kubectl has the PATH of before.
+  // The stage's own kubectl has the old PATH.
   const late = checkedKubectl(kubectlOf(controlPlane))
   const complete = (...words: string[]) => late.run('__complete', 'eip', ...words)
   assert.match(await complete('re'), /^release\n/)

@@ -1,6 +1,6 @@
 import type { Kubectl } from '../../sandbox/kubectl.ts'
 
-/** A kubectl that keeps its last commands, and what they printed, for the message of a failure. */
+/** A kubectl that remembers its last commands and their output, for the message of a failure. */
 export function recordedKubectl(kubectl: Kubectl, keep = 4): { kubectl: Kubectl; lastCommands: () => string } {
   const last: string[] = []
   return {

@@ -1,4 +1,4 @@
-// Fields that a controller writes after a Service was stored: whoever applies the manifest again has no conflict.
+// Fields that a controller writes after a Service was stored: applying the manifest again causes no conflict.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { annotationsOf, managersOf } from '../../kube/managed-fields.ts'
@@ -24,7 +24,7 @@ const shapes: [name: string, facts: { spec?: object; annotations?: Record<string
 const apply = (manifest: object) =>
   stage.kubectl(['apply', '--server-side', '--field-manager=helm', '-f', '-'], manifest)
 
-/** The address of a Service that shows it everywhere, and of whose fields we manage none that people write. */
+/** The address of a Service that shows it everywhere, while we manage no field that people write. */
 async function atRest(name: string): Promise<string> {
   const address = await stage.settled(name)
   return eventually('nobody but its user manages its fields', async (observe) => {

@@ -1,4 +1,4 @@
-// The bounds of a tenant: the limits that are on by default, quotas, and addresses that are retained.
+// The limits of a tenant: default limits, quotas, and retained addresses.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Service } from '../../kube/objects.ts'
@@ -18,7 +18,7 @@ let product = await stage.startSwept({ env: { ...env, ...defaults } })
 const create = (name: string, facts?: Facts) => kubectl(['create', '-f', '-'], loadBalancer(name, facts))
 const names = (count: number, prefix: string) => Array.from({ length: count }, (_, n) => `${prefix}-${String(n)}`)
 
-/** Makes a namespace with a ResourceQuota. The controller that counts what is used does not run here. */
+/** Makes a namespace with a ResourceQuota. The controller that counts the usage does not run here. */
 async function makeQuota(namespace: string, hard: Record<string, string>): Promise<void> {
   await run('create', 'namespace', namespace)
   const list = Object.entries(hard).map(([resource, amount]) => `${resource}=${amount}`)
@@ -32,7 +32,7 @@ async function makeQuota(namespace: string, hard: Record<string, string>): Promi
   })
 }
 
-// A table of test/ledger/claim/quota.test.ts has what each kind of quota counts.
+// A table in test/ledger/claim/quota.test.ts shows what each kind of quota counts.
 test('creates that a ResourceQuota rejects buy nothing', async () => {
   await makeQuota('poor', { services: '0' })
   await eventually('the API server knows the quota', async () => {
@@ -81,7 +81,7 @@ test('the default limit of a namespace is 20, retained addresses count, and the 
   assert.ok((await stage.create(loadBalancer('elsewhere'))).spec.loadBalancerIP)
 })
 
-/** Namespaces may have one address, so three new ones within an hour. */
+/** Restarts so that a namespace may have one address, and so three new ones within an hour. */
 const restartWithOne = once(async () => {
   await product.stop()
   product = await stage.startSwept({ env: { ...env, ...defaults }, flags: ['--max-addresses-per-namespace=1'] })
@@ -108,7 +108,7 @@ test('a loop that creates a Service and deletes it ends, and says when the next 
   assert.match(dryRun.stderr, 'namespace loop got 3 new addresses within an hour')
 })
 
-/** The limits become lower than what is held, and nothing may be retained any more. */
+/** Restarts with limits below the addresses that are held, and without retained addresses. */
 const restartWithLess = once(async () => {
   await product.stop()
   product = await stage.startSwept({

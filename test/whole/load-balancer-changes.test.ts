@@ -1,5 +1,5 @@
-// The load balancer setting changes, or MetalLB comes late. What the present software reads is written, and what we
-// wrote for another one is emptied.
+// The load balancer setting changes, or MetalLB comes late. We write the objects of the current software, and empty
+// those of another one.
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'

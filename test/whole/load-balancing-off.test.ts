@@ -1,4 +1,4 @@
-// A person who chose no announcing software learns everywhere that no Service gets an address, and what to set.
+// A person who chose no announcing software is told everywhere that no Service gets an address, and what to set.
 import { readFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'

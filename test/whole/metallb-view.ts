@@ -1,4 +1,4 @@
-// The configuration that MetalLB reads, in custom resources or a ConfigMap, and what administrators do to it.
+// The configuration that MetalLB reads, in custom resources or a ConfigMap, and administrators' changes to it.
 import { parse, stringify } from 'yaml'
 import {
   type BGPPeer,
@@ -15,19 +15,19 @@ import { crdManifest } from '../../sandbox/rig/metallb-definitions.ts'
 import type { TestStage } from './test-stage.ts'
 
 export type MetallbView = {
-  /** Whether it reads custom resources; else one document. */
+  /** Whether it reads custom resources; otherwise a single document. */
   hasObjects: boolean
-  /** Installs what MetalLB reads: its custom resource definitions, or an empty ConfigMap. */
+  /** Installs the kinds that MetalLB reads: its CRDs, or an empty ConfigMap. */
   install(): Promise<void>
-  /** The addresses of all pools, those of others included, in order. */
+  /** The addresses of all pools, including others' pools, in order. */
   pools(): Promise<string[]>
   /** The configured sessions, as `sessionText` writes them, in order. */
   sessions(): Promise<string[]>
   /** The objects that it reads with their resource versions, which change with each write. */
   versions(): Promise<string[]>
-  /** The objects or lists that are not empty: nothing, when nothing is announced. */
+  /** The objects or lists that are not empty: none, if nothing is announced. */
   left(): Promise<string[]>
-  /** The pool of an administrator. */
+  /** Adds an administrator's pool. */
   addPool(name: string, range: string): Promise<void>
   removePool(name: string): Promise<void>
 }
@@ -48,7 +48,7 @@ export function metallbView(stage: StageParts, version: MetallbVersion): Metallb
   return isSince(version, '0.13') ? objectsView(stage, version) : documentView(stage)
 }
 
-/** The manifest of a pool as an administrator writes it. */
+/** The manifest of a pool as an operator writes it. */
 export function poolManifest(name: string, range: string): object {
   return {
     apiVersion: 'metallb.io/v1beta1',
@@ -130,7 +130,7 @@ function documentView({ client, run }: StageParts): MetallbView {
   }
 }
 
-/** A peer that counts Services in selectors that match no node, beside the one that matches its own. */
+/** The text of a peer, without the selectors that count Services and match no node. */
 function sessionOfItem(item: Peer): string {
   const labels = item['node-selectors'].map((selector) => selector['match-labels'])
   return sessionText({

@@ -1,4 +1,4 @@
-// A replica whose watches have fallen silent takes the lease, and withdraws nothing that it has not heard of.
+// A replica whose watches have fallen silent takes the lease, and does not withdraw anything that it has not heard of.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'uvu'
@@ -23,7 +23,7 @@ const metallb = metallbView(stage, '0.16.1')
 await metallb.install()
 const env = { METAL_METRO_NAME: 'da', METAL_LOAD_BALANCER: `metallb:///${namespace}?crdConfiguration=true` }
 
-/** The kubeconfig of the product, by way of the proxy. */
+/** Writes the kubeconfig of the product, which goes through the proxy. */
 function writeKubeconfig(): string {
   const text = readFileSync(stage.controlPlane.kubeconfigFor(serviceAccountUser('eip-admission')), 'utf8')
   const config = JSON.parse(text) as { clusters: { cluster: object }[] }
@@ -33,14 +33,14 @@ function writeKubeconfig(): string {
   return file
 }
 
-/** The pools and the sessions. One that is made again is another. */
+/** The pools and the sessions. A recreated one differs. */
 async function announced(): Promise<string[]> {
   const list = async (resource: Resource<KubeObject>) => (await stage.client.list(resource, { namespace })).items
   const all = [...(await list(ipAddressPools)), ...(await list(bgpPeers))]
   return all.map(({ kind, metadata }) => `${kind} ${metadata.name} ${metadata.uid}`)
 }
 
-/** Longer ago than the lists of a process that leads as soon as it starts. */
+/** A process that leads as soon as it starts has more recent lists than this. */
 const longAgoMs = 2_000
 
 test('a new leader with silent watches keeps the pool of a Service and the sessions of a node', async () => {
@@ -67,7 +67,7 @@ test('a new leader with silent watches keeps the pool of a Service and the sessi
     const { spec } = (await stage.service('later')) ?? {}
     return (await metallb.pools()).includes(`${spec?.loadBalancerIP}/32`) || undefined
   })
-  // A reconcile is counted when it has ended.
+  // A reconcile counts only when it has ended.
   await eventually('it leads, and its controllers have reconciled', async (observe) => {
     const { text } = await next.health('/metrics')
     const shown = ['announcing', 'node-peering'].map((controller) => text.includes(`controller="${controller}"`))

@@ -1,5 +1,5 @@
-// The API server allocates node ports after the mutating webhook, and tells no client how many are left. When their range
-// is full it refuses a Service whose address is reserved by then.
+// The API server allocates node ports after the mutating webhook, and tells no client how many are left. When their
+// range is full, it refuses a Service whose address is already reserved.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Service } from '../../kube/objects.ts'

@@ -13,7 +13,7 @@ const { calls, devices, faults } = stage.cloud.control
 const env = { METAL_METRO_NAME: 'da', METAL_LOAD_BALANCER: '' }
 const quick = (removalDelay: string) => ['--node-monitor-period=1s', `--node-removal-delay=${removalDelay}`]
 const shutdown = 'node.cloudprovider.kubernetes.io/shutdown'
-/** Says that nobody hears of a node, and waits until the product has asked the cloud about it. */
+/** Marks a node as silent, and waits until the product has asked the cloud about it. */
 async function silence(name: string): Promise<void> {
   const before = calls.all('GET').length
   await say(name, 'Unknown')
@@ -22,7 +22,7 @@ async function silence(name: string): Promise<void> {
 const gone = (name: string) => seen('it is deleted', name, (one) => one === undefined)
 
 let product = await stage.start({ env, flags: [...quick('1s'), '--max-node-removals=100'] })
-// Enough nodes that a deleted one is never half of them.
+// There are so many nodes that a deleted one is never half of them.
 await Promise.all(Array.from({ length: 15 }, (_, n) => startNode(`bystander-${n}`)))
 
 test('a node has the shutdown taint while its machine is off', async () => {
@@ -41,7 +41,7 @@ test('a node has the shutdown taint while its machine is off', async () => {
 test('a node is deleted after its machine no longer exists, but not while the node is ready', async () => {
   const { id } = await startNode('mortal')
   devices.remove(id)
-  // Two periods in which it would go.
+  // Two intervals in which the node would be deleted.
   await sleep(2000)
   assert.ok(await node('mortal'))
   await say('mortal', 'Unknown')
@@ -53,7 +53,7 @@ test('a node is deleted after its machine no longer exists, but not while the no
 
 type Fault = Parameters<typeof faults.add>[0]
 const notFound: Fault = { on: '/devices/*', answer: 404 }
-// Other answers that prove nothing are a table of test/controllers/nodes/node-lifecycle.test.ts.
+// A table in test/controllers/nodes/node-lifecycle.test.ts has other answers that prove nothing.
 const doubts: { what: string; faults: Fault[] }[] = [
   { what: 'the key is refused', faults: [{ on: 'GET', answer: 401 }] },
   { what: 'the list of the machines is empty', faults: [{ on: '/projects/*/devices', answer: 'empty-list' }] },
@@ -68,7 +68,7 @@ for (const [n, doubt] of doubts.entries()) {
     await sleep(1000)
     assert.ok(await node(name))
     faults.clear()
-    // A change of the node makes the controller look again at once, but perhaps at a list from before.
+    // A change of the node makes the controller check again at once, but perhaps with an older list.
     let changes = 0
     await eventually('it is deleted', async () => {
       await stage.kubectl(['annotate', '--overwrite', 'node', name, `example.com/fixed=${(changes += 1)}`])
@@ -105,7 +105,7 @@ test('the node of a machine that was replaced under the same name stays, and an 
 test('when many machines vanish at once no node is deleted until an operator intervenes', async () => {
   const names = Array.from({ length: 8 }, (_, n) => `crowd-${n}`)
   await product.stop()
-  // In this time it has to notice all of them.
+  // The product must notice all of them within this time.
   product = await stage.start({ env, flags: quick('5s') })
   const machines = await Promise.all(names.map(startNode))
   for (const { id } of machines) devices.remove(id)

@@ -1,4 +1,4 @@
-// Nodes as kubelets register them, and what they get from their machines.
+// Nodes as kubelets register them, and the fields that they get from their machines.
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
@@ -123,7 +123,7 @@ test('a node whose name two machines have is not initialized, and an Event says 
   )
   assert.equal(cloudTaints(await node('twin')), [`${uninitialized}:NoSchedule`])
   devices.remove(other.id)
-  // A change of the node makes the controller look again at once.
+  // A change of the node makes the controller check again at once.
   await sleep(2000)
   await stage.run('annotate', 'node', 'twin', 'example.com/one=left')
   assert.is((await settled('twin')).spec.providerID, `equinixmetal://${one.id}`)

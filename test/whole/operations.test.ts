@@ -137,7 +137,7 @@ test('cleanup without --yes says what it would do, and does nothing', async () =
   assert.is(await stage.settled('counted'), address)
 })
 
-/** The kubeconfig of somebody with the rights of the chart's Job. */
+/** The kubeconfig of a user with the rights of the chart's Job. */
 async function remover(): Promise<string> {
   const role = {
     apiVersion: 'rbac.authorization.k8s.io/v1',
@@ -155,7 +155,7 @@ test('after cleanup --yes nothing blocks the cluster while the product is down',
   await product.stop()
   const [reservation] = stage.reserved()
   await stage.run('delete', 'service', 'after-install', '--wait=false')
-  // A predecessor served it before.
+  // A predecessor served this Service.
   await stage.run('patch', 'service', 'counted', '-p', JSON.stringify({ metadata: { finalizers: [upstream] } }))
   const { code, stdout } = await typed(['cleanup', `--kubeconfig=${await remover()}`, '--yes'])
   assert.is(code, 0)

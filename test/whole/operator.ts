@@ -10,21 +10,21 @@ import type { Running, TestStage } from './test-stage.ts'
 export type Operator = Followed & {
   /** The settings of `serve` and `doctor`, which a remedy may change. */
   settings: Required<Running>
-  /** Gives a flag of the settings another value. */
+  /** Sets a flag of the settings. */
   setFlag: (flag: string) => void
-  /** Gives this flag the value that a remedy names. */
+  /** Returns a function that sets this flag to the value that a remedy names. */
   takes: (name: string) => (fixes: string[]) => void
-  /** Starts `serve` again with the settings as they are now. */
+  /** Restarts `serve` with the current settings. */
   serve: () => Promise<Product>
   stop: () => Promise<void>
   follow(...remedies: Remedy[]): Promise<void>
   close(): Promise<void>
 }
 
-/** For `doctor` everything in the cluster is older by this: some checks give new objects time. */
+/** `doctor` sees all objects as older by this time, because some checks give new objects time. */
 const ageMs = 600_000
 
-/** Someone who runs a cluster with these settings. */
+/** An operator who runs a cluster with these settings. */
 export async function operatorOf(stage: TestStage, settings: Required<Running>): Promise<Operator> {
   const { cloud, project, token, controlPlane, dialect } = stage
   const apiServer = await recordRequests(controlPlane, { ageMs })

@@ -1,4 +1,4 @@
-// While another program leads by our lease, admission leaves Services to it: they can be deleted, and nothing is bought.
+// While another program holds our lease, admission leaves Services to it: they can be deleted, and nothing is bought.
 import { randomUUID } from 'node:crypto'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -11,7 +11,7 @@ import { openStage, routes } from './test-stage.ts'
 const stage = await openStage()
 const other = `node-a_${randomUUID()}`
 
-/** Holds the lease as a predecessor does. Its claim counts for so long that no pause of the machine ends it. */
+/** Holds the lease as a predecessor does, with such a long duration that no pause of the machine ends it. */
 async function holdLease(): Promise<{ release(): Promise<void> }> {
   const record = leaseRecord({
     client: stage.client,
@@ -25,7 +25,7 @@ async function holdLease(): Promise<{ release(): Promise<void> }> {
   return record
 }
 
-/** The metric of Kubernetes' own programs, by which dashboards tell who leads. */
+/** The metric of Kubernetes' own programs by which dashboards show the leader. */
 async function leaderGauge(product: Awaited<ReturnType<typeof stage.start>>): Promise<number> {
   const { text } = await product.health('/metrics')
   const line = /^leader_election_master_status\{name="cloud-controller-manager"\} (\d)$/m

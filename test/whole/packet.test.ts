@@ -1,4 +1,5 @@
-// The peculiarities of a cluster on Packet: the facility of its host, MetalLB by a ConfigMap by default, a switch for both.
+// The peculiarities of a cluster on Packet: the facility of its host, MetalLB with a ConfigMap by default, a switch for
+// both.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { configMaps } from '../../kube/resource.ts'

@@ -1,4 +1,4 @@
-// Calls of fifty nodes to the cloud: when they come up, while nothing happens, and when the process is started again.
+// The calls to the cloud for fifty nodes: when they start, at rest, and after a restart of the process.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -44,7 +44,7 @@ const settled = () =>
     return all.every((node) => annotationsOf(node).some((name) => name.endsWith('1-peer-ip'))) || undefined
   })
 
-/** Nodes come up at once and get their peers. */
+/** Starts nodes at the same time, which get their peers. */
 const startNodes = once(async () => {
   await run()
   for (const hostname of names) devices.add({ hostname })
@@ -67,7 +67,7 @@ test(`${most} nodes that come up at once cost at most 3 calls each, and 20 for a
 
 const versions = async () => (await nodes()).map(({ metadata }) => metadata.resourceVersion)
 
-/** The versions of the nodes, once nothing writes them and nothing calls the cloud. */
+/** The resource versions of the nodes, once nothing writes them and nothing calls the cloud. */
 async function atRest() {
   const read = async () => ({ nodes: await versions(), calls: calls.counts() })
   return (await unchanging('the cluster', read)).nodes

@@ -1,4 +1,4 @@
-// The BGP password of a project, which only Equinix Metal has: on which nodes it is shown.
+// The nodes that show the BGP password of a project, which only Equinix Metal has.
 import { readFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'

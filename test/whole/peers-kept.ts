@@ -14,7 +14,7 @@ export type PeersKept = {
   kept: () => Promise<string>
   /** Waits until the Secret has an entry of the node, or none. */
   keeps: (node: string, isKept?: boolean) => Promise<true>
-  /** Replaces the content by something else, or removes it. */
+  /** Replaces the content with something else, or removes it. */
   damage: (data: string | null) => Promise<void>
 }
 

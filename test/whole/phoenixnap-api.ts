@@ -1,11 +1,11 @@
-// A person at phoenixNAP without the product.
+// A person who uses phoenixNAP without the product.
 import { tagsOf } from '../../clouds/phoenixnap/tags.ts'
 import type { Access } from '../../sandbox/dialects.ts'
 import type { Ordered } from './vendor-api.ts'
 
 const tokenPath = '/auth/realms/BMC/protocol/openid-connect/token'
 
-/** Calls an API as the client of the access, with a token of its own. */
+/** Calls an API as the client of the access, with its own token. */
 export async function callPhoenixnap(
   { url, project, token }: Access,
   method: string,
@@ -27,7 +27,7 @@ export async function callPhoenixnap(
   return text === '' ? undefined : JSON.parse(text)
 }
 
-/** Orders a block of two addresses, with the names of its tags; those of our marks are written as we write them. */
+/** Orders a block of two addresses, and creates the names of its tags, with our marks as we write them. */
 export async function orderBlock(access: Access, pairs: [name: string, value: string][]): Promise<Ordered> {
   const ours = ['usage', 'cluster', 'service', 'sign']
   const marks = Object.fromEntries(pairs.filter(([name]) => ours.includes(name)))

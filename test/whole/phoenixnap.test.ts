@@ -1,4 +1,5 @@
-// The peculiarities of a cluster at phoenixNAP: a token that expires, one peer group for all servers, and 403 for what is gone.
+// The peculiarities of a cluster at phoenixNAP: a token that expires, one peer group for all servers, and 403 for
+// deleted objects.
 import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'uvu'
@@ -21,7 +22,7 @@ const account = { url: cloud.url, project, token }
 const refresh = '--peer-refresh-interval=10s'
 const file = join(stage.dir, 'cloud-sa.json')
 
-/** Replaces the configuration file at once. */
+/** Replaces the configuration file atomically. */
 function write(clientSecret: string): void {
   writeFileSync(`${file}.next`, JSON.stringify({ clientID: project, clientSecret, location: 'PHX' }))
   renameSync(`${file}.next`, file)
@@ -77,7 +78,7 @@ test('the peer group that a person creates counts, once it has its number', asyn
   const shown = await peersOf('a')
   assert.is(shown['phoenixnap.com/bgp-peers-0-node-asn'], '65010')
   assert.is(shown['phoenixnap.com/bgp-peers-0-peer-multi-hop'], 'true')
-  // Only kube-vip reads it there.
+  // Only kube-vip reads the password there.
   assert.not.match(JSON.stringify(shown), 'bgp-pass')
   assert.not.match(JSON.stringify(shown), String(password))
   cloud.control.setChanges({ ms: 0 })

@@ -15,7 +15,7 @@ import { openStage } from './test-stage.ts'
 
 const stage = await openStage()
 const product = await stage.startSwept({
-  // A small heap, so that a few bodies that are parsed would end the process.
+  // With such a small heap, parsing a few of these bodies would end the process.
   env: { METAL_METRO_NAME: 'da', NODE_OPTIONS: '--max-old-space-size=160' },
 })
 

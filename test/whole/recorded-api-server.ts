@@ -14,8 +14,8 @@ export type RecordedApiServer = {
 }
 
 /**
- * An API server that passes every request on to the real one, and remembers which they were. All objects that it shows are
- * older by `ageMs`.
+ * A proxy that forwards every request to the real API server, and remembers it. All objects in its answers are older by
+ * `ageMs`.
  */
 export async function recordRequests(
   { url: target, dir }: { url: string; dir: string },
@@ -45,7 +45,7 @@ export async function recordRequests(
   }
 }
 
-/** The new texts are as long as the old ones, so every header stays true. */
+/** The new texts are as long as the old ones, so every header stays valid. */
 async function passAged(answer: IncomingMessage, { reply, ageMs }: { reply: ServerResponse; ageMs: number }) {
   const whole = await text(answer)
   const older = (time: string) => new Date(Date.parse(time) - ageMs).toISOString().replace(/\.\d+/, '')

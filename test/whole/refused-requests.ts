@@ -1,4 +1,5 @@
-// Requests about Services, and which webhooks the API server calls for them: while nobody answers, it refuses these alone.
+// Requests about Services, and the webhooks that the API server calls for each: without an answer, it refuses only
+// these requests.
 import { serviceAccountUser } from '../../settings/installed-names.ts'
 import { connect } from '../../kube/connect.ts'
 import { kubeconfig } from '../../kube/kubeconfig.ts'
@@ -14,7 +15,7 @@ const dry = { dryRun: true }
 const theirs = { loadBalancerClass: 'example.com/theirs' }
 const clusterIP = { type: 'ClusterIP' }
 
-/** The webhooks that the operator may let fail a request; the probe's own objects are no Services. */
+/** The webhooks that may fail a request if the operator wants; the probe's own objects are not Services. */
 const reviewing: string[] = [reserve, validate, status, protect]
 
 type Called = [what: string, send: () => Promise<unknown>, webhooks: string[]]
@@ -23,7 +24,7 @@ function service(name: string, { namespace = 'default', ...facts }: Facts = {}):
   return loadBalancer(name, { namespace, ...facts }) as Service
 }
 
-/** The objects before nobody answers. Deletion of `ending` waits for our finalizer. */
+/** Stores the objects while webhooks still answer. The deletion of `ending` waits for our finalizer. */
 export async function storeServices({ client }: TestStage): Promise<void> {
   const protection = (value: string) => ({ annotations: { 'eip-admission.dev/protect': value } })
   for (const one of [
@@ -39,7 +40,7 @@ export async function storeServices({ client }: TestStage): Promise<void> {
   await client.remove(services, { namespace: 'default', name: 'ending' })
 }
 
-/** Each request, none of which changes anything, and the webhooks whose conditions it meets. */
+/** The requests, none of which changes anything, and the webhooks whose conditions each meets. */
 export function requests({ client, controlPlane }: TestStage): Called[] {
   const file = controlPlane.kubeconfigFor(serviceAccountUser('eip-admission'))
   const self = connect(kubeconfig({ file }), { userAgent: 'test', timeoutMs: 30_000 })
@@ -86,7 +87,7 @@ export function requests({ client, controlPlane }: TestStage): Called[] {
   ]
 }
 
-/** With `Fail` the API server refuses what these webhooks would review; what the others would it lets pass. */
+/** Sets `Fail` for these webhooks, so that the API server refuses their requests; it admits the others'. */
 export async function letFail({ client }: TestStage, names: string[]): Promise<void> {
   for (const resource of [mutatingWebhookConfigurations, validatingWebhookConfigurations]) {
     const stored = await client.get(resource, { name: 'zz-eip-admission' })
@@ -99,7 +100,7 @@ export async function letFail({ client }: TestStage, names: string[]): Promise<v
   }
 }
 
-/** The webhook by whose failure the API server refuses a request; undefined if it does what was asked. */
+/** The webhook whose failure makes the API server refuse a request; undefined if the request succeeds. */
 export async function refusedBy(send: () => Promise<unknown>): Promise<string | undefined> {
   try {
     await send()

@@ -1,4 +1,4 @@
-// A person with a report of `doctor`, who types each command as it is printed and follows the words.
+// A person with a report of `doctor`, who types each command as printed and follows the instructions.
 import { spawn } from 'node:child_process'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
@@ -16,13 +16,13 @@ export type Remedy = {
   check: string
   /** The findings, each by a pattern. */
   found: RegExp[]
-  /** The request of the remedy in words; needed where it has no command. */
+  /** The instruction of the remedy in words; needed if it has no command. */
   words?: RegExp
-  /** The deeds that these words ask a person for, with the texts of the remedies. */
+  /** The actions that these words ask a person for, with the texts of the remedies. */
   act?: (fixes: string[]) => unknown
   /** The edit in the editor that a command opens, for sed. */
   edit?: string
-  /** A remedy that leaves a choice: the commands that this person types; all when absent. */
+  /** The commands that this person types, if the remedy leaves a choice; all when absent. */
   typed?: RegExp
 }
 
@@ -36,7 +36,7 @@ export type Followed = {
   type: Shell
 }
 
-/** Looks at what `doctor` finds, follows its remedies, and waits until it finds nothing of these checks any more. */
+/** Runs `doctor`, follows its remedies, and waits until it finds no more problems of these checks. */
 export async function follow({ results, type }: Followed, remedies: Remedy[]): Promise<void> {
   const before = await results()
   const cases = remedies.map((remedy) => ({ ...remedy, fixes: fixesOf(remedy, before) }))
@@ -44,7 +44,7 @@ export async function follow({ results, type }: Followed, remedies: Remedy[]): P
     fixes.flatMap(commandsIn).flatMap((command) => (typed.test(command) ? [{ command, edit }] : [])),
   )
   const once = [...new Map(commands.map((one) => [one.command, one])).values()]
-  // The command of a finding may delete what another's looks at.
+  // The command of one finding may delete the object that another command reads.
   for (const { command, edit } of once.toSorted((a, b) => Number(isLook(b.command)) - Number(isLook(a.command))))
     await typeOne(type, command, edit)
   for (const { act, fixes } of cases) await act?.(fixes)
@@ -55,7 +55,7 @@ export async function follow({ results, type }: Followed, remedies: Remedy[]): P
   })
 }
 
-/** The remedies of what was found of a check, which has to be what the test expects. */
+/** The remedies of a check's findings, which must be the expected ones. */
 function fixesOf({ check, found, words, act }: Remedy, results: readonly Result[]): string[] {
   const own = results.filter((result) => result.check === check && isWrong(result))
   const text = own.map(({ what }) => what).join('\n')
@@ -85,15 +85,15 @@ function isLook(command: string): boolean {
 
 async function typeOne(type: Shell, command: string, edit: string | undefined): Promise<void> {
   const { code, stdout, stderr } = await type(command, edit)
-  // grep finds nothing where nothing is, and kubectl says so too.
+  // grep and kubectl exit with 1 if they find nothing.
   const isNothing = isLook(command) && code === 1 && !/error/i.test(stderr)
   assert.ok(code === 0 || isNothing, `${command}: exit ${code}\n${stdout}${stderr}`)
 }
 
-/** Types a line as it is printed. `edit` is what sed does in an editor that opens. */
+/** Types a line as printed. `edit` is the sed command for an editor that opens. */
 export type Shell = (line: string, edit?: string) => Promise<KubectlResult>
 
-/** The shell of a person who has our program and kubectl, but no kubeconfig that kubectl finds by itself. */
+/** The shell of a person who has our program and kubectl, but no kubeconfig that kubectl finds without a flag. */
 export async function shellOf({ kubectl, dir }: Pick<ControlPlane, 'kubectl' | 'dir'>): Promise<Shell> {
   const home = join(dir, 'home')
   const bin = join(home, 'bin')

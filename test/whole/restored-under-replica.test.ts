@@ -1,4 +1,4 @@
-// etcd is put back to an older backup under a replica that never leads: its caches follow.
+// etcd is restored from an older backup under a replica that never leads: its caches follow.
 import { cpSync, rmSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'uvu'
@@ -12,7 +12,8 @@ import { openStage } from './test-stage.ts'
 const stage = await openStage({ ownControlPlane: true })
 const backup = join(stage.dir, 'etcd-backup')
 const env = { METAL_METRO_NAME: 'da' }
-// A cluster waits for three intervals of the cluster that wrote the newest heartbeat: every process has the short one.
+// A cluster waits for three sweep intervals of the cluster that wrote the newest heartbeat, so all processes have the
+// short interval.
 const flags = ['--sweep-interval=1s']
 const [port = 0] = await freePorts(1)
 
@@ -41,14 +42,14 @@ test('a replica that does not lead knows no record that the backup lacks, and ev
   })
   assert.is(await stage.service('lost-0'), undefined)
   await knows(1)
-  // The roles are known a moment after the API server: what it refused in between is no missing right.
+  // The API server learns its roles a moment after its start: refusals before that are not missing rights.
   truncateSync(stage.logOf('eip-admission'))
-  // The cloud has a newer heartbeat than the backup: after three sweeps without another one that cluster counts as
-  // gone.
+  // The cloud has a newer heartbeat than the backup: after three sweeps without another one, its cluster counts as
+  // deleted.
   await stage.serve({ env, flags })
   await stage.create(loadBalancer('after'))
   await stage.settled('after')
-  // The sweep adopts reservations without a record; their Services are gone.
+  // The sweep adopts reservations without a record, whose Services no longer exist.
   await eventually(
     'it knows the new one',
     async (observe) => observe(await knownAddresses(replica)) >= 2 || undefined,

@@ -1,4 +1,5 @@
-// Scaleway gives the id and the address of a deleted reservation to the next order, whoever places it.
+// Scaleway reuses the id and the address of a deleted reservation for the next order, even if another program places
+// it.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { eventually } from './eventually.ts'
@@ -11,7 +12,7 @@ import { post } from './vendor-api.ts'
 const stage = await openStage({ dialect: 'scaleway' })
 const { control } = stage.cloud
 const { register, say, settled } = simulatedNodes(stage)
-// Without probes: nothing may be sent to the addresses of machines that do not exist.
+// The machines do not exist, so no probe may be sent to their addresses.
 const env = { SCW_DEFAULT_ZONE: 'fr-par-1', SCW_LOAD_BALANCER: 'assign:///?probe=off' }
 let product = await stage.startSwept({ env })
 
@@ -26,7 +27,7 @@ for (const name of Object.keys(machines)) {
 const fips = `${stage.cloud.url}/flexible-ip/v1alpha1/zones/fr-par-1/fips`
 const headers = { 'x-auth-token': stage.token }
 const reservationOf = (address: string) => stage.reserved().find((one) => one.address === address)
-/** The tags of a reservation, also while the cloud deletes it. */
+/** The tags of a reservation, even while the cloud deletes it. */
 const tagsOf = (id: string) => control.reservations.all().find((one) => one['id'] === id)?.['tags']
 const isDeleted = (id: string) => eventually('the provider has deleted it', () => tagsOf(id) === undefined || undefined)
 const writes = () =>
@@ -36,7 +37,7 @@ const writes = () =>
     .map(({ method, path }) => `${method} ${path.split('/').at(-1)}`)
 const eventsOf = (name: string) => stage.run('get', 'events', `--field-selector=involvedObject.name=${name}`)
 
-/** Creates a Service, and waits until the cloud leads its address to a node. */
+/** Creates a Service, and waits until the cloud routes its address to a node. */
 async function serve(name: string): Promise<{ id: string; address: string }> {
   await stage.create(loadBalancer(name))
   const address = await eventually('its status shows it', async () => shownIn(await stage.service(name)))
@@ -44,7 +45,7 @@ async function serve(name: string): Promise<{ id: string; address: string }> {
   return { id: reservationOf(address)?.id ?? '', address }
 }
 
-/** Another program orders an address and gets the id that was deleted last. */
+/** Orders an address as another program, which gets the id that was deleted last. */
 async function orderTheirs(body: object = {}): Promise<string> {
   const order = { project_id: stage.project, is_ipv6: false, tags: ['theirs'], ...body }
   return String(((await post(fips, headers, order)) as { id: unknown }).id)

@@ -21,7 +21,7 @@ const reviews = defineResource<Review>({
   namespaced: false,
 })
 
-/** Asks what `kubectl auth can-i --as` asks; `what` is a resource with its group, and may name an object. */
+/** Checks a right as `kubectl auth can-i --as` does; `what` is a resource with its group, and may name an object. */
 async function may({ namespace = 'default', user = self }, verb: string, what: string): Promise<boolean> {
   const [plural = '', name] = what.split('/')
   const [path = '', ...group] = plural.split('.')
@@ -122,7 +122,7 @@ test('a guardian alone reads nodes and endpoints, and writes its own lease and t
   for (const verb of ['list', 'watch']) {
     assert.ok(await mayGuard('default', verb, 'nodes'))
     assert.ok(await mayGuard('default', verb, 'endpointslices.discovery.k8s.io'))
-    // No rule can name the slices of the mirror Service alone.
+    // No rule can name only the slices of the mirror Service.
     assert.ok(await mayGuard('kube-system', verb, 'endpointslices.discovery.k8s.io'))
     assert.not(await mayGuard('eip-admission', verb, 'endpointslices.discovery.k8s.io'))
   }
@@ -142,7 +142,7 @@ test('a guardian alone reads nodes and endpoints, and writes its own lease and t
 })
 
 test('who may view the cluster reads ElasticIPs; only a role that is bound on purpose writes them', async () => {
-  // The controller manager fills view with every role that these labels select, and edit with what view has.
+  // The controller manager adds every role that these labels select to view, and the rules of view to edit.
   const selected = async (label: string) =>
     (await stage.run('get', 'clusterrole', '-l', `rbac.authorization.k8s.io/${label}=true`, '-o', 'name')).split('\n')
   assert.ok((await selected('aggregate-to-view')).some((role) => role.endsWith('/eip-admission-view')))
@@ -171,13 +171,13 @@ const others = [validateServiceStatus.name, protectService.name]
 test('while no process answers, failurePolicy Fail refuses what a webhook would review, and nothing else', async () => {
   await storeServices(stage)
   const all = requests(stage)
-  // A create that the first webhook refuses never comes to the second, so each of the two fails by itself.
+  // A create that the first webhook refuses never reaches the second, so each of the two fails separately.
   for (const failing of [
     [reserve, ...others],
     [validate, ...others],
   ]) {
     await letFail(stage, failing)
-    // The API server takes up a changed configuration a moment later.
+    // The API server applies a changed configuration a moment later.
     for (const name of failing) {
       const [what = name, send] = all.find(([, , webhooks]) => webhooks.includes(name)) ?? []
       if (send)

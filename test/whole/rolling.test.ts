@@ -1,4 +1,4 @@
-// Replicas come and go and certificates change, while reviews arrive all the time and none may fail.
+// Replicas come and go and certificates change, while reviews arrive constantly and none may fail.
 import type { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -50,7 +50,7 @@ async function setFailurePolicy(failurePolicy: 'Ignore' | 'Fail'): Promise<void>
 // With Ignore a failed review would pass unnoticed.
 await setFailurePolicy('Fail')
 
-/** Reviews all the time while `act` goes on; returns how many passed and why the others failed. */
+/** Sends reviews constantly during `act`; returns how many passed and why the others failed. */
 async function underLoad(act: () => Promise<void>, people = 4): Promise<{ passed: number; failed: string[] }> {
   const result = { passed: 0, failed: [] as string[] }
   const over = new AbortController()
@@ -81,7 +81,7 @@ const trusted = async () => {
   return stored?.webhooks?.[0]?.clientConfig.caBundle
 }
 
-/** The certificate that a replica shows to who connects now. */
+/** The certificate that a replica presents to a new connection. */
 async function shown(port: number): Promise<X509Certificate> {
   const socket = tls.connect({ port, host: '127.0.0.1', rejectUnauthorized: false })
   await once(socket, 'secureConnect')
@@ -148,12 +148,12 @@ test('authority and certificates are renewed repeatedly, and no review fails mea
     await replicas[at]?.stop()
     replicas[at] = await stage.start(replica(port, ...shortLived))
   }
-  // The one that is there lasts for a year.
+  // The existing authority lasts for a year.
   await client.remove(secrets, authority)
   const [signers, leaves, sizes] = [new Set<string>(), new Set<string>(), new Set<number>()]
   const inAnHour = new Date(Date.now() + 3_600_000)
   const look = async () => {
-    // The certificates first: an authority is trusted before it signs, and for long after.
+    // Certificates come first: an authority is trusted before it signs, and long afterwards.
     const leavesNow = []
     for (const port of ports) leavesNow.push(await shown(port))
     const authorities = certificatesIn(fromCaBundle(await trusted()))

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer } from 'node:net'
 
 export type RoundRobin = {
   port: number
-  /** Sends no new connection to a replica: Kubernetes does so when it ends the pod. */
+  /** Stops sending new connections to a replica, as Kubernetes does when it ends the pod. */
   remove(port: number): void
   add(port: number): void
   close(): Promise<void>

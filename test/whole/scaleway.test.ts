@@ -1,4 +1,4 @@
-// The peculiarities of a cluster on Scaleway: servers of a zone, changes that take seconds, and ids that come back.
+// The peculiarities of a cluster on Scaleway: servers of a zone, changes that take seconds, and ids that are reused.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { ingressOf } from '../../kube/objects.ts'
@@ -13,7 +13,7 @@ import { post } from './vendor-api.ts'
 const stage = await openStage({ dialect: 'scaleway', serviceRanges: ['10.96.0.0/16', 'fd00:96::/112'] })
 const { control } = stage.cloud
 const { register, say, settled } = simulatedNodes(stage)
-// Without probes: nothing may be sent to the addresses of machines that do not exist.
+// The machines do not exist, so no probe may be sent to their addresses.
 const env = { SCW_DEFAULT_ZONE: 'fr-par-1', SCW_LOAD_BALANCER: 'assign:///?probe=off' }
 let product = await stage.startSwept({ env })
 

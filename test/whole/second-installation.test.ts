@@ -1,4 +1,4 @@
-// A second installation: `install` refuses it, and one that was forced shows on the first.
+// A second installation: `install` refuses it, and the first one reports one that was forced.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { runProduct } from '../../sandbox/product.ts'
@@ -33,7 +33,7 @@ test('install into the same namespace continues, and the process misses no right
   assert.match((await product.health('/metrics')).text, /^eip_admission_missing_rights 0$/m)
 })
 
-/** Waits for what /readyz says about rights. */
+/** Waits until /readyz says this about rights. */
 const saidOfRights = (words: RegExp) =>
   eventually('/readyz says so', async (observe) => words.test(observe(await readyz())) || undefined)
 
@@ -72,7 +72,7 @@ test('a single right that is missing is an Event as well', async () => {
   await stage.settled('late')
 })
 
-// The log has missing rights on purpose.
+// The log contains missing rights on purpose.
 test.after(() => stage.stop())
 
 test.run()

@@ -16,7 +16,7 @@ import { warned } from './warned.ts'
 const { here, words } = dialectOf('equinix-metal')
 const stage = await openStage({ dialect: 'equinix-metal' })
 const { quota } = stage.cloud.control
-// Without the webhooks it is stored, and the controller is refused.
+// Without the webhooks the Service is stored, and the controller's claim is refused.
 await stage.create(loadBalancer('web'))
 quota.set(0)
 const product = await stage.startSwept({ env: here, flags: ['--own-address-ranges=198.51.100.0/24'] })
@@ -59,7 +59,7 @@ test('kubectl waits for the condition; those of others beside it stay, and no wr
     return entriesWithSharedFields(web?.metadata.managedFields).length === 0 ? web : undefined
   })
   assert.equal(status?.conditions?.map(({ type }) => type).toSorted(), [addressCondition, others.type].toSorted())
-  // The next Service's condition is written after any that this one would repeat.
+  // The next Service's condition is written after any repeated write for this one.
   await stage.create(loadBalancer('next'))
   await hasReason('next', 'AddressShown')
   assert.is((await stage.service('web'))?.metadata.resourceVersion, metadata.resourceVersion)
@@ -74,7 +74,7 @@ test('a create writes its record four times, and its address together with its c
   )
   const ofRecord = calls.filter(({ call }) => /^(create|replace|patch) ElasticIP default\.next$/.test(call))
   assert.is(ofRecord.length, 4, ofRecord.map(({ call }) => call).join())
-  // On a busy machine the condition may say before that the address is not shown yet.
+  // On a busy machine, an earlier condition may say that the address is not shown yet.
   const showing = calls.filter(({ call, object }) => call === 'patch Service default/next' && object?.includes(address))
   assert.is(showing.length, 1)
   assert.match(showing[0]?.object ?? '', 'AddressShown')

@@ -7,7 +7,7 @@ import { kubeconfig } from '../../sandbox/control-plane/kubeconfig.ts'
 import type { KubectlResult } from '../../sandbox/kubectl.ts'
 import { typed } from './command-line.ts'
 
-/** A refusal to start: words for a person on stderr, and no stack trace. */
+/** Checks a refusal to start: a message for a person on stderr, and no stack trace. */
 function refused({ code, stderr }: KubectlResult, ...words: string[]): void {
   assert.is(code, 1)
   for (const word of words) assert.match(stderr, word)

@@ -1,5 +1,5 @@
-// Services of one namespace share a reserved address, and the one that has its record is deleted. A chart does so that
-// joins two Services into one.
+// Services of one namespace share a reserved address, and the Service with the record is deleted, as when a chart
+// merges two Services.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { elasticIPs, heldAddress } from '../../ledger/record/elastic-ip.ts'

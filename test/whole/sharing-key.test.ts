@@ -1,4 +1,4 @@
-// Services that shall share one address at Cilium. Reviews decide, so nothing of Cilium runs here.
+// Services that should share one address with Cilium. Reviews decide this, so Cilium does not run here.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { dialectOf } from './dialects.ts'

@@ -8,12 +8,12 @@ export type SilencedWatches = {
   url: string
   /** The kinds whose watches are open, by their plural. */
   watched(): string[]
-  /** The watches of now stay open, and say nothing any more. Other calls, and later watches, are answered as before. */
+  /** Silences the open watches, which stay open. Other calls, and later watches, are answered as before. */
   silence(): void
   close(): Promise<void>
 }
 
-/** Opens a proxy to an API server, as one whose watches a test can silence. */
+/** Opens a proxy to an API server whose watches a test can silence. */
 export async function silencedWatches(target: string): Promise<SilencedWatches> {
   const watches = new Map<IncomingMessage, string>()
   const server = createServer((asked, reply) => {

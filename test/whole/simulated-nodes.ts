@@ -73,7 +73,7 @@ export function simulatedNodes(stage: Pick<TestStage, 'client' | 'cloud'>) {
   }
 }
 
-/** The addresses of a machine that shows them in one list for each kind. */
+/** The addresses of a machine that shows them in a list for each kind. */
 function addressLists({ publicIpAddresses: outside, privateIpAddresses: inside }: Record<string, unknown>) {
   const of = (list: unknown, isPublic: boolean) =>
     (Array.isArray(list) ? list : []).map((address) => ({ address, address_family: 4, public: isPublic }))

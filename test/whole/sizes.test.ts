@@ -1,4 +1,4 @@
-// Users decide how large their Services are. Neither a restart nor a message may depend on it.
+// Users decide the size of their Services. Neither a restart nor a message may depend on it.
 import { readFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'

@@ -1,4 +1,4 @@
-// The status page of the real process: who sees it, what it shows of a real API server, and how it changes.
+// The status page of the real process: who may see it, what it shows about a real API server, and how it changes.
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type IncomingMessage, request as plainRequest } from 'node:http'
@@ -28,7 +28,7 @@ const password = { authorization: `Basic ${Buffer.from(`operator:${token}`).toSt
 
 type Call = { method?: string; headers?: Record<string, string> }
 
-/** The beginning of an answer, whose body is still to come. */
+/** Returns the start of an answer, before its body. */
 function ask(url: string, { method = 'GET', headers = {} }: Call = {}): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const send = url.startsWith('https:') ? request : plainRequest

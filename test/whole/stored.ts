@@ -11,7 +11,7 @@ export type Stored = {
   record(name: string, namespace?: string): Promise<ElasticIP | undefined>
   /** Waits until a Service shows its address in its status and its record is bound; returns the address. */
   settled(name: string, namespace?: string): Promise<string>
-  /** Waits until a Service and its record are gone. */
+  /** Waits until a Service and its record no longer exist. */
   gone(name: string, namespace?: string): Promise<void>
 }
 
@@ -43,7 +43,7 @@ export function shownIn(service: Service | undefined): string | undefined {
   return service?.status?.loadBalancer?.ingress?.[0]?.ip
 }
 
-/** How many addresses a process knows by its cache, as its metrics tell. */
+/** How many addresses a process has in its cache, by its metrics. */
 export async function knownAddresses(product: Pick<Product, 'health'>): Promise<number> {
   const { text } = await product.health('/metrics')
   const counts = [...text.matchAll(/^eip_admission_addresses\{.*\} (\d+)$/gm)].map(([, count]) => Number(count))

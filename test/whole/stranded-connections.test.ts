@@ -1,4 +1,4 @@
-// A TCP proxy in front of the API server that keeps connections open which are dead.
+// A TCP proxy in front of the API server that keeps dead connections open.
 import { test } from 'uvu'
 import { connect } from '../../kube/connect.ts'
 import { kubeconfig } from '../../kube/kubeconfig.ts'
@@ -14,7 +14,7 @@ const proxy = await openTcpProxy(Number(new URL(stage.controlPlane.url).port))
 const server = `https://127.0.0.1:${proxy.port}`
 const credentials = kubeconfig({ file: stage.controlPlane.kubeconfig, server })
 const client = connect(credentials, { userAgent: 'test', timeoutMs: 10_000 })
-/** The product allows a silence of 150 s. The server would end the watch after ten minutes. */
+/** Shorter than the silence of 150 s that the product allows. The server would end the watch after ten minutes. */
 const pace = { silenceMs: 3_000, timeoutMs: 600_000 }
 const watched = reflector({ client, resource: services, namespace: 'default', log: silentLog, pace })
 const ending = new AbortController()

@@ -5,11 +5,11 @@ export type TcpProxy = {
   port: number
   /** Ends every connection with a reset. */
   cut(): void
-  /** The connections of now stay open and forward nothing any more; later ones are as before. */
+  /** The open connections stay open and forward nothing any more; later ones work as before. */
   strand(): void
   /** Forwards nothing from now on; the connections stay open. */
   pause(): void
-  /** Forwards again, first what arrived meanwhile. */
+  /** Forwards again, beginning with the data that arrived meanwhile. */
   resume(): void
   close(): Promise<void>
 }
@@ -35,7 +35,7 @@ export async function openTcpProxy(target: number): Promise<TcpProxy> {
   await once(server, 'listening')
   const cut = () => {
     for (const end of ends) {
-      // libuv refuses to reset a socket whose end it is sending, and Node 24 then never exits.
+      // libuv refuses to reset a socket that is sending its end, and Node 24 then never exits.
       if (end.writableEnded) end.destroy()
       else end.resetAndDestroy()
     }

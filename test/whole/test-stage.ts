@@ -1,4 +1,4 @@
-// The ground of tests of the whole product: a real control plane, a simulated cloud, the product and kubectl.
+// The basis for tests of the whole product: a real control plane, a simulated cloud, the product and kubectl.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -26,7 +26,7 @@ export type TestStage<D extends DialectName = DialectName> = Stage<D> &
   CheckedKubectl &
   Stored & {
     dir: string
-    /** The API server as its administrator. */
+    /** A client of the API server as its administrator. */
     client: KubeClient
     /** Starts the product with its full log and waits until it knows the cloud's locations. */
     start(running?: Running): Promise<Product>
@@ -34,9 +34,9 @@ export type TestStage<D extends DialectName = DialectName> = Stage<D> &
     startSwept(running?: Running): Promise<Product>
     /** The reservations that the project pays for. */
     reserved(): Reservation[]
-    /** Orders an address without the product, as an administrator or a predecessor does. */
+    /** Orders an address without the product, as an operator or a predecessor does. */
     order(tags?: string[]): Promise<{ id: string; address: string }>
-    /** The number of calls of a route since the cloud's log was cleared, without those that its rate limit refused. */
+    /** The number of calls of a route since the cloud's log was cleared, except those that its rate limit refused. */
     calls(route: string): number
     /** Checks that the product's log shows no missing right, no unexpected error and no secret. */
     checkLog(): void
@@ -54,7 +54,7 @@ const seldomSwept = { EIP_SWEEP_INTERVAL: '1h' }
 
 export { routes } from './dialects.ts'
 
-/** Starts a stage in a folder of its own, which is deleted when all tests of the file pass; else its logs stay. */
+/** Starts a stage in its own folder, which is deleted when all tests of the file pass; otherwise its logs stay. */
 export async function openStage<D extends DialectName = 'equinix-metal'>(
   options: TestStageOptions<D> = {},
 ): Promise<TestStage<D>> {
@@ -139,7 +139,7 @@ function checkLog(stage: Pick<Stage, 'token' | 'controlPlane' | 'logOf'>): void 
   const log = readFileSync(stage.logOf('eip-admission'), 'utf8')
   const secrets = [token, ...(readFileSync(join(controlPlane.dir, 'tokens.csv'), 'utf8').match(/^[^,]+/gm) ?? [])]
   assert.is(log.match(/User \\?"[^"]*" cannot .*/)?.[0], undefined, 'the roles of the product lack a right')
-  // `.*` before the words would try each place of each line, for seconds.
+  // A leading `.*` would be tried at each position of each line, which takes seconds.
   const unexpected = /no decision|UnhandledPromise|TypeError|ReferenceError/
   assert.is(unexpected.test(log) ? log.split('\n').find((line) => unexpected.test(line)) : undefined, undefined)
   for (const secret of secrets) assert.not(log.includes(secret), 'a secret is in the log')

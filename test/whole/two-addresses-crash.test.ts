@@ -16,7 +16,9 @@ const product = await stage.startSwept(running)
 const interceptor = await interceptWrites(stage)
 const killAt = processKiller({ stage, interceptor, running, product })
 
-/** Every address that the project pays for. Of IPv6 the cloud says the network, whose first address a Service has. */
+/**
+ * Every address that the project pays for. For IPv6 the cloud shows the network, whose first address the Service has.
+ */
 const reserved = () =>
   stage.cloud.control.reservations.all().map(({ id, ip }) => ({ id, address: String(ip).replace(/::\/64$/, '::1') }))
 

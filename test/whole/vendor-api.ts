@@ -1,4 +1,4 @@
-// Others at the simulated cloud, without the product: administrators, predecessors, the cloud itself.
+// Other users of the simulated cloud, without the product: operators, predecessors, the cloud itself.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Access } from '../../sandbox/dialects.ts'
 
@@ -19,7 +19,7 @@ export async function post(url: string, headers: Record<string, string>, order: 
     body: JSON.stringify(order),
   })
   if (answer.status === 429) {
-    // The product calls the cloud at the same time and uses up the limit.
+    // The product calls the cloud at the same time, and uses up the rate limit.
     await sleep(500)
     return post(url, headers, order)
   }

@@ -20,7 +20,7 @@ const urls = async () => [
 ]
 const segmentOf = (url = '') => new URL(url).pathname.split('/')[1]
 
-/** The status of the answer to a body that is no review: 400 where the path is accepted. */
+/** The status of the answer to a body that is not a review: 400 if the path is accepted. */
 function statusOf(url: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const headers = { 'content-type': 'application/json' }
@@ -32,7 +32,7 @@ function statusOf(url: string): Promise<number> {
   })
 }
 
-/** Writes another path into the Secret, as a person does to whom the old one has leaked. */
+/** Writes another path into the Secret, as a person does after the old one has leaked. */
 async function replacePath(segment: string): Promise<void> {
   const data = { path: Buffer.from(segment).toString('base64') }
   const secret = ['secret', 'eip-admission-webhook', '-n', 'eip-admission']
@@ -91,7 +91,7 @@ test('install keeps the path that is current, and an old one that is applied aga
 test('a path that a person writes into the Secret is accepted at once, and one that nobody wrote is refused', async () => {
   const [url = ''] = await urls()
   const [chosen, wrong] = ['1', '2'].map((digit) => url.replace(segmentOf(url) ?? '', digit.repeat(32)))
-  // For a second after a call to an unknown path the Secret is not read again, and the last test may have ended with one.
+  // The Secret is not read again for a second after a call to an unknown path, with which the last test may have ended.
   await sleep(1_500)
   await replacePath(segmentOf(chosen) ?? '')
   assert.equal(await Promise.all([chosen, url, wrong].map((one) => statusOf(one ?? ''))), [400, 400, 404])

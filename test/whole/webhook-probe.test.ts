@@ -1,4 +1,4 @@
-// The API server does not call our webhooks any more, and with failurePolicy Ignore it does not complain.
+// The API server no longer calls our webhooks, and with failurePolicy Ignore it does not complain.
 import { readFileSync } from 'node:fs'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'

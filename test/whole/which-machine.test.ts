@@ -1,4 +1,4 @@
-// Which machine a node is, where the project has machines of others, and where two Node objects name one machine.
+// Which machine a node is, if the project has others' machines, and if two Node objects name the same machine.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { nodes } from '../../kube/resource.ts'
@@ -15,7 +15,7 @@ const { control } = stage.cloud
 const { register, say, seen, settled, events, node } = simulatedNodes(stage)
 const [production, staging] = [8, 9]
 
-/** Adds a server whose place in a private network is this one. */
+/** Adds a server with this place in a private network. */
 function addServer(hostname: string, net?: { network: number; ip: string }): string {
   const id = String(control.devices.add({ hostname })['id'])
   control.devices.setPrivateNet(id, net)
@@ -23,7 +23,7 @@ function addServer(hostname: string, net?: { network: number; ip: string }): str
 }
 
 await stage.startSwept({
-  // Without probes: nothing may be sent to the addresses of machines that do not exist.
+  // The machines do not exist, so no probe may be sent to their addresses.
   env: { HCLOUD_LOCATION: 'fsn1', HCLOUD_LOAD_BALANCER: 'assign:///?probe=off' },
   flags: ['--node-monitor-period=1s', '--node-removal-delay=1s', '--max-node-removals=100'],
 })

@@ -15,7 +15,7 @@ export type Write = {
 }
 
 export type WriteInterceptor = {
-  /** Runs `act` during the next write that matches; the write succeeds once that is done. */
+  /** Runs `act` during the next write that matches; the write succeeds after it. */
   onNextWrite(matches: (write: Write) => boolean, act: () => void | Promise<void>): void
   /** Refuses the next write that matches, with this message. */
   refuseNextWrite(matches: (write: Write) => boolean, message: string): void
@@ -26,7 +26,7 @@ export type WriteInterceptor = {
 
 const dayMs = 86_400_000
 
-/** Installs a webhook of the test, which sees every write of a Service or an ElasticIP before it is stored. */
+/** Installs a webhook for the test, which sees every write of a Service or an ElasticIP before it is stored. */
 export async function interceptWrites(stage: Pick<TestStage, 'run' | 'kubectl'>): Promise<WriteInterceptor> {
   const now = Date.now()
   const authority = await issueAuthority({ commonName: 'write-interceptor', now, lifetimeMs: dayMs })

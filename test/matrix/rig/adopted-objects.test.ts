@@ -1,4 +1,4 @@
-// Objects of MetalLB that a predecessor wrote, taken over while routers have routes: no address loses its last way.
+// Takes over a predecessor's MetalLB objects while routers have routes: no address loses its last route.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -24,7 +24,7 @@ type Case = {
   predecessor: Predecessor
   setting: string
   machines: string[]
-  /** How often a router may lose a session of a machine: once for each, where a field has to change. */
+  /** How often a router may lose each machine's session: once, if a field must change. */
   resets: 0 | 1
 }
 
@@ -32,7 +32,7 @@ const three = ['node-a', 'node-b', 'node-c']
 const cases: Partial<Record<string, Case[]>> = {
   'cherry-servers': [
     { predecessor: 'Cherry main', setting: 'metallb:///metallb-system/', machines: three, resets: 0 },
-    // For FRR it is not written from where a node speaks, and in the one network of the rig all would do so from there.
+    // With FRR the product writes no source address for a node, and all nodes share the rig's single network.
     {
       predecessor: 'Cherry main for FRR',
       setting: 'metallb:///metallb-system/?bgp-peer-mode=frr',
@@ -73,7 +73,7 @@ async function onScene(of: Case, play: (scene: Scene) => Promise<void>): Promise
 
 type Names = { rig: Rig; names: string[]; settings: Record<string, string> }
 
-/** Nodes with BGP, as a predecessor leaves them; the product that initialized them knows nothing afterwards. */
+/** Makes nodes with BGP, as a predecessor leaves them. The product that initialized them remembers nothing. */
 async function withNodes(stage: TestStage, { rig, names, settings }: Names): Promise<Scene['machines']> {
   const product = await stage.startSwept({ env: settings })
   const { startNode } = simulatedNodes(stage)
@@ -90,7 +90,7 @@ async function withNodes(stage: TestStage, { rig, names, settings }: Names): Pro
 
 const names = ['web', 'api', 'shop', 'mail']
 
-/** Services as a predecessor leaves them: with reservations, its finalizer, and addresses in spec. */
+/** Creates Services as a predecessor leaves them: with reservations, its finalizer, and addresses in spec. */
 async function served(stage: TestStage): Promise<Map<string, string>> {
   const cluster = `cluster=${await stage.run('get', 'namespace', 'kube-system', '-o', 'jsonpath={.metadata.uid}')}`
   const addresses = new Map<string, string>()
@@ -104,7 +104,7 @@ async function served(stage: TestStage): Promise<Map<string, string>> {
   return addresses
 }
 
-/** Writes the predecessor's objects in the version in which it writes them. */
+/** Writes the predecessor's objects in the API version that it uses. */
 async function configured(
   stage: TestStage,
   { of, machines, addresses }: { of: Case } & Pick<Scene, 'machines' | 'addresses'>,
@@ -128,7 +128,7 @@ async function configured(
   if (code !== 0) throw new Error(stderr)
 }
 
-/** An object that we took over is labelled, and has a hold time. */
+/** Waits until our label and a hold time show that we took over the objects. */
 function isOurs(scene: Scene): Promise<true> {
   return eventually('every object is taken over', async (observe) => {
     const [peers, pools, advertisements] = await Promise.all([
@@ -175,7 +175,7 @@ for (const of of cases[dialect.name] ?? []) {
       for (const name of names) assert.is(await scene.settled(name), scene.addresses.get(name))
       await allLead(scene, all)
       const taken = await waysSince(scene, startedMs)
-      // A machine with a session that has to change: then the other router still has a way.
+      // If a machine's session must change, the other router still has a route.
       if (of.machines.length > 1) assert.ok(taken.fewestAtARouter > 0, JSON.stringify(taken))
       assert.ok(taken.fewestAnywhere > 0, JSON.stringify(taken))
       assert.equal(taken.lost, [of.resets * of.machines.length])

@@ -1,4 +1,4 @@
-// The product, the real MetalLB and real routers: what a Service's address means to the network, and in which order.
+// The product, the real MetalLB and real routers: the effects of a Service's address on the network, and their order.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { hasBgp } from '../../../sandbox/dialect-names.ts'
@@ -21,7 +21,7 @@ const setups: MetallbSetup[] = chosen ? [chosen] : dialect.bgp.metallb
 
 type Scene = TestStage & { rig: Rig; machines: string[]; restart: (env: Record<string, string>) => Promise<void> }
 
-/** The product with nodes and MetalLB of a version, its webhooks on if it has any. */
+/** Runs the product with nodes and a version of MetalLB, with its webhooks if it has any. */
 async function onScene(
   { version, setting, mode = 'native' }: MetallbSetup,
   play: (scene: Scene) => Promise<void>,
@@ -38,7 +38,7 @@ async function onScene(
   const machines: string[] = []
   try {
     let product = await stage.startSwept({ env: settings })
-    // For FRR it is not written from where a node speaks, and in the one network of the rig all would do so from there.
+    // With FRR the product writes no source address for a node, and all nodes share the rig's single network.
     for (const name of mode === 'frr' ? ['node-a'] : ['node-a', 'node-b']) {
       const address = ipOf(await startNode(name), 4, source)
       await rig.node({ name, address })
@@ -60,7 +60,7 @@ async function create(scene: Scene, name: string): Promise<string> {
   return spec.loadBalancerIP ?? ''
 }
 
-/** Every router sends packets for an address to these machines, and to no others. */
+/** Waits until every router sends packets for an address to exactly these machines. */
 function leadsTo({ rig }: Scene, address: string, machines: string[]): Promise<true> {
   return eventually(`${address} leads to ${machines.join(' and ')}`, async (observe) => {
     const ways = observe(await rig.routers.routes()).filter(({ prefix }) => prefix === `${address}/32`)
@@ -73,7 +73,7 @@ function eachRouter(machines: string[]): string[] {
   return provider.routers.flatMap((router) => machines.map((machine) => `${router} ${machine}`)).toSorted()
 }
 
-/** When the last router lost its last way to an address. */
+/** When the last router lost its last route to an address. */
 async function lostAtMs({ rig, machines }: Scene, address: string): Promise<number> {
   const lost = await eventually('no way is left', (observe) => {
     const gone = rig.routers.changes().filter(({ what, prefix }) => what === 'lost' && prefix === `${address}/32`)
@@ -82,13 +82,13 @@ async function lostAtMs({ rig, machines }: Scene, address: string): Promise<numb
   return Math.max(...lost.map(({ atMs }) => atMs))
 }
 
-/** A deleted Service has no way any more when its address goes back to the cloud. */
+/** Checks that no route to a deleted Service is left when its address is released. */
 async function leavesInOrder(scene: Scene): Promise<void> {
   const { cloud, machines } = scene
   const address = await create(scene, 'leaving')
   await leadsTo(scene, address, machines)
   cloud.control.calls.clear()
-  // A look at the cloud comes before the release: time for speakers and routers, which nobody waits for.
+  // A read from the cloud precedes the release, which gives speakers and routers time, although nothing waits for them.
   cloud.control.latency.set({ on: 'GET', ms: 2_000 })
   await scene.run('delete', 'service', 'leaving')
   await scene.gone('leaving')

@@ -1,4 +1,4 @@
-// The annotations for kube-vip are enough for sessions with the provider's routers, and for ways to a Service.
+// The annotations for kube-vip are enough for sessions with the provider's routers, and for routes to a Service.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -17,7 +17,7 @@ const program = process.env.KUBE_VIP_BIN
 const what = program === undefined ? 'what reads as kube-vip does' : 'the real kube-vip'
 if (program === undefined) console.log('NOT RUN the real kube-vip  KUBE_VIP_BIN names no program (1.2 or later)')
 
-/** A pod on the node is ready for the Service. */
+/** Makes a pod on the node ready for the Service. */
 async function serves(stage: TestStage, service: string, { name, address }: Machine): Promise<void> {
   await stage.send(['create'], {
     apiVersion: 'discovery.k8s.io/v1',
@@ -29,7 +29,7 @@ async function serves(stage: TestStage, service: string, { name, address }: Mach
   })
 }
 
-/** The types that a Service may get before it is deleted, and the fields that go with it. */
+/** The types to which a Service may change before it is deleted, and the fields that change with it. */
 const otherTypes = {
   ClusterIP: {},
   ExternalName: { externalName: 'example.com', clusterIP: null, clusterIPs: null, ports: null },
@@ -81,11 +81,11 @@ test(`${what}: routers have a route to a Service over its node as long as the Se
       : startKubeVip(program, reading, stage.controlPlane))
     try {
       await hasWays(first)
-      // It runs already: it sees every write to this one.
+      // It already runs, so it sees every write to this Service.
       const later = await addService('later')
       await hasWays(later)
       await eventually('it is bound', async () => (await stage.record('later'))?.status?.phase === 'Bound' || undefined)
-      // The real one needed up to 1.7 s to withdraw what it took for changed.
+      // The real program needed up to 1.7 s to withdraw an address that it considered changed.
       await sleep(3_000)
       assert.equal([await ways(first), await ways(later)], [everyRouter(machine), everyRouter(machine)])
 

@@ -1,4 +1,4 @@
-// The fate of users of the control-plane address when the API server behind it fails, in every way we know.
+// The control-plane address as its users see it, when the API server behind it fails in every way that we know.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { guardControlPlanes } from './guarded.ts'
@@ -6,7 +6,7 @@ import { guardControlPlanes } from './guarded.ts'
 const planes = await guardControlPlanes()
 test.after(() => planes.close())
 
-/** The goals at defaults, which the bench measures, and what two busy processors add. */
+/** The goals at the defaults, which the bench measures, plus the delay of two busy processors. */
 const goalMs = { refuses: 3000, hangs: 10_000, gone: 8000 }
 const loadMs = 20_000
 

@@ -1,5 +1,5 @@
-// A cloud in trouble, and people at its console, while the control-plane address has to move. On Equinix Metal, where a
-// move takes two writes.
+// A cloud in trouble, and people at its console, while the control-plane address must move. This is on Equinix Metal,
+// where a move takes two writes.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -28,7 +28,7 @@ async function failOver(withinMs: number, during: () => Promise<unknown> = async
 
 planes.test('a cloud that takes 2 s for a call moves the address once', async () => {
   await planes.rest()
-  // The work is done at once, and the answer takes longer than a guardian may wait for a write.
+  // The write succeeds at once, but its answer takes longer than a guardian waits.
   faults.add({ answer: 'slow', done: true, ms: 2000 })
   const { holders } = await failOver(60_000)
   faults.clear()

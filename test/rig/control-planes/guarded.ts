@@ -1,4 +1,4 @@
-// Three control planes with a guardian on each, for a test file that does one thing after the other to them.
+// Three control planes with a guardian on each, for a test file that harms them in many ways, one after the other.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -22,31 +22,34 @@ export type Guarded = ControlPlanes & {
   leader(): Promise<Machine>
   /** Waits until another machine has the address, and the network knows it. */
   left(machine: Machine): Promise<true>
-  /** Waits until the address answers, all programs run, and every machine could take it. */
+  /** Waits until the address answers, all programs run, and every machine could take the address. */
   rest(): Promise<void>
   /** Does something to the control planes, and returns what it caused until the address answers again. */
   after(deed: () => Promise<unknown>, options?: AfterOptions): Promise<Outcome>
-  /** Declares a test; after one that fails, all is repaired for the next one, and the logs stay. */
+  /** Declares a test. After a failure, everything is repaired for the next test, and the logs stay. */
   test(name: string, body: () => Promise<void>): void
   close(): Promise<void>
 }
 
-/** How long the address may be silent, how long to wait in any case, and what has to be undone before it can answer. */
+/** How long the address may be silent, how long to wait in any case, and the deed that lets it answer again. */
 type AfterOptions = { withinMs?: number; quietMs?: number; answering?: () => Promise<unknown> }
 
-/** The effects of a deed: the machines that had the address afterwards, one after the other, and what a user lost. */
+/** The effects of a deed: the machines that had the address afterwards, in order, and the failures that a user saw. */
 export type Outcome = { holders: string[]; loss: Loss }
 
-/** Moves may follow each other sooner than by default, and people's are seen sooner, because each file does many things. */
+/**
+ * Moves may follow each other sooner than by default, and a person's move is noticed sooner, because each file has many
+ * tests.
+ */
 const flags = ['--control-plane-cooldown=1s', '--control-plane-probe-successes=3', '--control-plane-read-interval=5s']
 
-/** With one probe in a second a machine is a candidate after so long. */
+/** With one probe a second, a machine is a candidate after this long. */
 const candidateMs = 4000
 
-/** A second move would follow the first one within so long. */
+/** A second move would follow the first one within this time. */
 const settleMs = 2500
 
-/** Starts control planes with guardians. The logs stay where a check of the end fails. */
+/** Starts control planes with guardians. The logs stay if a check at the end fails. */
 export async function guardControlPlanes(options: Omit<ControlPlanesOptions, 'dir'> = {}): Promise<Guarded> {
   const dir = mkdtempSync(join(tmpdir(), 'eip-admission-control-planes-'))
   const planes = await startControlPlanes({ ...options, dir, users: guardianUsers })
@@ -109,14 +112,14 @@ export async function guardControlPlanes(options: Omit<ControlPlanesOptions, 'di
         [],
         'two machines had the address at once',
       )
-      // On a busy machine the rig itself is late; what tests measure includes it.
+      // On a busy machine the rig itself is late, and its delay is part of what tests measure.
       assert.ok(assignment.lagMs() < 10_000, `the network followed the provider after ${assignment.lagMs()} ms`)
       if (!hasFailed) rmSync(dir, { recursive: true, force: true })
     },
   }
 }
 
-/** Undoes whatever a test did that did not come to its end. */
+/** Undoes everything that an unfinished test did. */
 async function repair({ cloud, machines }: ControlPlanes): Promise<void> {
   cloud.control.faults.clear()
   cloud.control.latency.clear()

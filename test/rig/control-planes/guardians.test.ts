@@ -1,4 +1,4 @@
-// Guardians that are cut off, frozen or replaced, and machines that leave in order.
+// Guardians that are cut off, frozen or replaced, and machines that shut down gracefully.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -61,7 +61,7 @@ planes.test('a guardian that was frozen for longer than its lease writes nothing
   await planes.rest()
   const holder = planes.holder()
   calls.clear()
-  // Frozen in the middle of a move, between the two writes.
+  // The guardian is frozen in the middle of a move, between the two writes.
   faults.add({ on: assign, answer: 'hang' })
   const { holders } = await planes.after(async () => {
     await holder.program('apiServer').end()

@@ -1,4 +1,5 @@
-// API servers that answer, but not well: which of them users keep, and which they leave. On Cherry Servers.
+// API servers that answer slowly or badly: which of them keep the address, and which lose it. This is on Cherry
+// Servers.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -22,7 +23,7 @@ planes.test('an API server that takes 2 s for each answer keeps the address', as
     { answering: () => holder.answer({}) },
   )
   assert.equal(holders, [], 'a slow API server is better than a move')
-  // The client of the rig waits for 1 s only: it shows that the answers were slow.
+  // The rig's client waits only 1 s, so this shows that the answers were slow.
   assert.ok(loss.longestGapMs > 14_000)
 })
 
@@ -42,7 +43,7 @@ planes.test('while every API server is bad nothing moves; when one is good again
 })
 
 async function answerAll(as: { status?: number }): Promise<void> {
-  // The holder last: the address would leave it for a machine that is still good.
+  // The holder comes last: otherwise the address would move to a machine that is still healthy.
   const isHolder = ({ name }: Machine) => name === planes.holder().name
   const others = planes.machines.filter((machine) => !isHolder(machine))
   for (const machine of [...others, ...planes.machines.filter(isHolder)]) await machine.answer(as)

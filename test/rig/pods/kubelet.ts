@@ -1,5 +1,5 @@
-// Nodes without containers: they do with pods what scheduler and kubelets do, and run the product's bundle for the image.
-// The controllers above them (Deployment, ReplicaSet, Job, EndpointSlice) and the API server are real.
+// Nodes without containers: they treat pods as scheduler and kubelets do, and run the product's bundle instead of the
+// image. The controllers above them (Deployment, ReplicaSet, Job, EndpointSlice) and the API server are real.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { KubeClient } from '../../../kube/client.ts'
 import { listAll } from '../../../kube/list-all.ts'
@@ -15,7 +15,7 @@ import { chooseNode } from './scheduler.ts'
 export type KubeletOptions = {
   /** The nodes that are ready from the start, `node-a` when absent. */
   nodes?: string[]
-  /** Whether kube-proxy leads pods to the API server by the cluster IP of its Service. Here nobody else does. */
+  /** Whether pods reach the API server by the cluster IP of its Service, as they do only with kube-proxy. */
   kubeProxy?: boolean
   /** Which pods it runs; all when absent. */
   runs?: (pod: Pod) => boolean
@@ -28,7 +28,7 @@ export type Kubelet = {
   join(node: Node, address: string): Promise<void>
   /** Kills the process of a pod. */
   kill(name: string): Promise<void>
-  /** Kills every process; nothing runs until the power is back. */
+  /** Kills every process; nothing runs until the power returns. */
   cutPower(): Promise<void>
   restorePower(): void
   stop(): Promise<void>
@@ -110,7 +110,7 @@ export async function startKubelet(
   }
 }
 
-/** All pods that have a node, after every pod has got one for which there is one. */
+/** Assigns a node to every pod for which there is one; returns all pods with a node. */
 async function scheduled(client: KubeClient, { run }: Administrator): Promise<Pod[]> {
   const all = await listAll(client, pods)
   const waiting = all.filter(({ metadata, spec }) => spec.nodeName === undefined && !metadata.deletionTimestamp)
@@ -127,13 +127,13 @@ async function scheduled(client: KubeClient, { run }: Administrator): Promise<Po
   return all.filter(({ spec }) => spec.nodeName !== undefined)
 }
 
-/** A node that is ready: endpoints of a node that does not exist count for nothing. */
+/** Registers a ready node: endpoints on a node that does not exist do not count. */
 async function registerNode({ apply, run }: Administrator, node: string): Promise<void> {
   await apply({ apiVersion: 'v1', kind: 'Node', metadata: { name: node } })
   await makeReady(run, node)
 }
 
-/** Says that a node is ready, as its kubelet and the cluster do when it has a pod network. */
+/** Marks a node as ready, as its kubelet and the cluster do when it has a pod network. */
 export async function makeReady(run: Administrator['run'], node: string): Promise<void> {
   const status = { status: { conditions: [{ type: 'Ready', status: 'True', reason: 'KubeletReady' }] } }
   await run(['patch', 'node', node, '--subresource=status', '--type=merge', '-p', JSON.stringify(status)])

@@ -15,9 +15,9 @@ type PodDeps = {
   controlPlane: ControlPlane
   client: KubeClient
   run: (args: string[], manifest?: object) => Promise<string>
-  /** The address of the pod: that of its node on the host network. */
+  /** The address of the pod, which is its node's on the host network. */
   address: string
-  /** Where the environment of the pod says that the API server is. */
+  /** The URL of the API server in the pod's environment. */
   apiServer: URL
 }
 
@@ -71,7 +71,7 @@ export function podRun({ controlPlane, client, run, address, apiServer }: PodDep
     await report(pod, 'Running', false)
     isStopping = true
     const removal = ['delete', 'pod', name, '-n', pod.metadata.namespace ?? '', '--force', '--grace-period=0']
-    // The next round tries again, unless the cluster is gone by then.
+    // The next round tries again, unless the cluster has ended by then.
     void end()
       .then(() => run([...removal, '--wait=false']))
       .catch(() => void (isStopping = false))
@@ -82,7 +82,7 @@ export function podRun({ controlPlane, client, run, address, apiServer }: PodDep
   return {
     logFile,
     end,
-    /** Kills the process, as a crash does; a pod that is to run always is started again. */
+    /** Kills the process, as a crash does; a pod with restartPolicy Always starts again. */
     kill: async () => void (await child?.stop('SIGKILL')),
     async sync(pod: Pod) {
       name = pod.metadata.name

@@ -13,7 +13,7 @@ export type Container = {
   name: string
   args: string[]
   env?: EnvironmentVariable[]
-  /** On the host network the API server sets `hostPort` too. */
+  /** On the host network the API server also sets `hostPort`. */
   ports?: { name: string; containerPort: number; hostPort?: number }[]
   readinessProbe?: { httpGet: { path: string; port: string }; timeoutSeconds?: number; failureThreshold?: number }
   volumeMounts?: { name: string; mountPath: string }[]

@@ -1,4 +1,4 @@
-// The process of a container: its arguments and environment are those of the pod, and nothing else.
+// The process of a container, with exactly the arguments and environment of the pod.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Child, startChild } from '../../../sandbox/child.ts'
@@ -32,7 +32,7 @@ export async function startContainer(launch: Launch): Promise<Child> {
   return startChild(command, { logFile, env: environment(launch) })
 }
 
-/** The pods of this node share its network, so each listens on its address only. */
+/** The pods of this node share its network, so each listens only on its own address. */
 function ownAddress({ pod, address }: Launch): string[] {
   const isServer = pod.spec.containers[0]?.args[0] === 'serve'
   return isServer ? [`--webhook-bind-address=${address}`, `--bind-address=${address}`] : []
@@ -53,7 +53,7 @@ function environment({ pod, address, apiServer }: Launch): NodeJS.ProcessEnv {
   }
   const env: Record<string, string> = {
     KUBERNETES_SERVICE_HOST: apiServer.hostname,
-    // A URL has no port where it is the default one.
+    // A URL omits the default port.
     KUBERNETES_SERVICE_PORT: apiServer.port || '443',
   }
   const valueOf = ({ value, valueFrom }: EnvironmentVariable) =>

@@ -1,10 +1,10 @@
-// Where kube-scheduler would place a pod, by its rules for taints, labels, cordons and host ports.
+// Chooses nodes as kube-scheduler does, by its rules for taints, labels, cordons and host ports.
 import type { Node, Taint } from '../../../kube/objects.ts'
 import type { Pod, Toleration } from './pod.ts'
 
 export type PodSpec = Pick<Pod['spec'], 'hostNetwork' | 'nodeSelector' | 'tolerations' | 'containers'>
 
-/** Why a node cannot run a pod beside the pods that are there; undefined if it can. */
+/** Why a node cannot run a pod beside its other pods; undefined if it can. */
 export function obstacle(spec: PodSpec, { metadata, spec: node }: Node, there: PodSpec[] = []): string | undefined {
   if (node.unschedulable === true) return 'the node is cordoned'
   const taint = node.taints?.find((one) => isObstacle(one) && toleration(spec, one) === undefined)
@@ -25,7 +25,7 @@ export function toleration({ tolerations = [] }: PodSpec, taint: Taint): Tolerat
   )
 }
 
-/** The node for a pod that has none yet: of those that can run it, one with the fewest pods. */
+/** The node for a pod that has none yet: the one with the fewest pods among those that can run it. */
 export function chooseNode(pod: Pod, nodes: Node[], pods: Pod[]): Node | undefined {
   const on = ({ metadata }: Node) =>
     pods.filter(({ spec, status }) => spec.nodeName === metadata.name && !isOver(status))

@@ -1,4 +1,4 @@
-// Secrets as files, exchanged all at once as the kubelet does it.
+// Secrets as files, replaced all at once, as the kubelet does.
 import { mkdirSync, readdirSync, readlinkSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { KubeClient } from '../../../kube/client.ts'
@@ -8,7 +8,7 @@ import type { Pod } from './pod.ts'
 export type Volumes = {
   /** The folder of each volume. */
   folders: Record<string, string>
-  /** Reads the Secrets again. Throws where one is absent that the pod cannot start without. */
+  /** Reads the Secrets again. Throws if one is absent that the pod cannot start without. */
   update(): Promise<void>
 }
 
@@ -28,7 +28,7 @@ export function podVolumes(client: KubeClient, pod: Pod, below: string): Volumes
       const version = stored?.metadata.resourceVersion
       if (versions.get(name) === version) continue
       versions.set(name, version)
-      // Files of an optional Secret go with it.
+      // The files of an optional Secret disappear with it.
       exchange(folder, { version: `..${version ?? `none-${Date.now()}`}`, data: stored?.data ?? {} })
     }
   }

@@ -9,13 +9,13 @@ import { type Way, walk } from './walk.ts'
 
 type Walk = Partial<SceneOptions> & { rounds?: 1 | 2 }
 
-/** Walks there and back with the commands, beside routers that look on. */
+/** Walks there and back with the commands, while routers record the routes. */
 export function walkByCommands(program: PredecessorProgram, { rounds = 1, ...options }: Walk = {}): Promise<void> {
   const cluster = { program, machines: ['node-a', 'node-b'], services: ['web', 'api', 'shop'], ...options }
   return onScene(cluster, (scene) => walk(scene, byCommands(program), rounds))
 }
 
-/** Plans, applies and, when the command says so, starts ours as a person without the chart does. */
+/** Plans, applies and, when the command says so, starts our process as a person without the chart does. */
 export function byCommands(program: PredecessorProgram): Way {
   return {
     there: async (scene) => {
@@ -24,7 +24,7 @@ export function byCommands(program: PredecessorProgram): Way {
       const start = () => (product ??= scene.start({ env: settingsOf(program) }))
       const apply = ['takeover', 'apply', ...flagsOf(scene), `--webhook-url=${scene.webhookUrl}`]
       const { code, output } = await followed(apply, (text) => {
-        // Its failure is reported by the second call.
+        // The second call reports a failed start.
         if (text.includes('start `eip-admission serve`')) start().catch(() => {})
       })
       assert.is(code, 0, output)
@@ -44,7 +44,7 @@ function flagsOf({ controlPlane }: Scene): string[] {
   return [`--kubeconfig=${controlPlane.kubeconfig}`]
 }
 
-/** The plan finds everything by itself, writes nothing, and has nothing in its way. */
+/** Checks that the plan finds everything without flags, writes nothing, and reports no obstacle. */
 async function checkPlan(scene: Scene): Promise<void> {
   const { code, output } = await followed(['takeover', 'plan', '-o', 'json', ...flagsOf(scene)])
   assert.is(code, 0, output)

@@ -1,4 +1,4 @@
-// The steps below the command takeover: theirs is stopped, ours is installed and serves; then the other way round.
+// The steps of the command takeover by hand: theirs is stopped, ours is installed and serves; then the reverse.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { bgpPeers } from '../../../announcers/metallb/resources.ts'
@@ -49,12 +49,12 @@ test(`${titleOf(program)} hands over and takes over again by hand: nothing is bo
     const objects = await objectNames(scene)
     const product = await quietly(scene, () => there(scene))
     assert.equal(await objectNames(scene), objects)
-    // A peer that comes under ours goes under ours: only the command writes how theirs counts it.
+    // A peer that is added under ours must be removed under ours: only the command writes how theirs counts it.
     await scene.addService('new')
     await isAnnounced(scene)
     for (const name of ['new', 'api']) await leavesAlone(scene, name)
-    // It writes each peer that has our hold time again, and all at once: by hand a way may be gone for a moment.
-    // CPEM's first peers then count one Service alone, so what it does at the next deletion is not looked at.
+    // It rewrites each peer with our hold time, all at once: by hand, a route may be missing for a moment. CPEM's first
+    // peers then count only one Service, so its behaviour at the next deletion is not checked.
     await quietly(scene, () => backAgain(scene, () => back(scene, product)), [])
   }))
 

@@ -1,4 +1,5 @@
-// `takeover plan`, `apply` and `undo` on a cluster that Cherry Servers' program runs: what they promise, with routers that look on.
+// `takeover plan`, `apply` and `undo` on a cluster that Cherry Servers' program runs: their promises, while routers
+// record the routes.
 import { test } from 'uvu'
 import { programs } from '../../predecessors/programs.ts'
 import { walkByCommands } from './by-commands.ts'

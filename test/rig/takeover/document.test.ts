@@ -1,4 +1,5 @@
-// `takeover` and `undo` where MetalLB is older than 0.13 and reads one ConfigMap. A change of a peer closes its session there too.
+// `takeover` and `undo` with a MetalLB before 0.13, which reads a ConfigMap. There, too, a change to a peer closes its
+// session.
 import { test } from 'uvu'
 import { programs } from '../../predecessors/programs.ts'
 import { walkByCommands } from './by-commands.ts'

@@ -1,4 +1,5 @@
-// `takeover plan`, `apply` and `undo` on a cluster that Equinix Metal's program runs: what they promise, with routers that look on.
+// `takeover plan`, `apply` and `undo` on a cluster that Equinix Metal's program runs: their promises, while routers
+// record the routes.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type BGPPeer, bgpPeers } from '../../../announcers/metallb/resources.ts'

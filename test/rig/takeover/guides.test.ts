@@ -1,5 +1,5 @@
-// The guides of two predecessors, typed word by word: plan, the chart by helm, apply, helm again, the way back, and there
-// again.
+// The guides of two predecessors, typed word by word: plan, the chart by helm, apply, helm again, the way back, and
+// once more.
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'uvu'
@@ -52,7 +52,7 @@ async function onCluster(
     const { kubeconfig, kubectl, dir } = controlPlane
     const tools = [dirname(await helmProgram())]
     const ground = await shell({ dir, file: kubeconfig, kubectl, access, dialect: program.dialect, tools })
-    // The page says where every setting is: none is in the environment.
+    // The page says where every setting belongs, so none is in the environment.
     const settled = dialects[program.dialect]
     const set = Object.keys({ ...settled.env(access), ...settled.defaultLocation })
     const env = Object.fromEntries(Object.entries(ground.env).filter(([name]) => !set.includes(name)))
@@ -114,7 +114,7 @@ for (const { file, program } of guides)
       assert.match(await typed(reader, 'The way back'), 'runs again')
       assert.is(await replicas(stage), '0')
       await stays()
-      // The last step of the guide, after a last takeover: the predecessor and the record of the takeover go.
+      // The last step of the guide, after a last takeover, removes the predecessor and the record of the takeover.
       await typed(reader, '3. Take over')
       await typed(reader, 'If you stay')
       await stays()

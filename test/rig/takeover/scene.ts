@@ -1,4 +1,4 @@
-// A cluster that a predecessor runs: nodes, Services with addresses, MetalLB, and routers with ways to them.
+// A cluster that a predecessor runs: nodes, Services with addresses, MetalLB, and routers with routes to them.
 import * as assert from 'uvu/assert'
 import { bgpAdvertisements, bgpPeers, ipAddressPools } from '../../../announcers/metallb/resources.ts'
 import { listAll } from '../../../kube/list-all.ts'
@@ -50,21 +50,21 @@ export type SceneOptions = {
   metallb?: MetallbVersion
 }
 
-/** Says which program runs; a stand-in is named loudly. */
+/** The title of a test, which names the program and emphasizes a stand-in. */
 export function titleOf(program: PredecessorProgram): string {
   const { isReal } = commandOf(program)
   if (!isReal) console.log(`NOT RUN the real ${program.writes}  ${program.variable} names no program`)
   return isReal ? `the real ${program.writes}` : `what writes as ${program.writes} does`
 }
 
-/** The predecessor's settings in the environment of ours. */
+/** The predecessor's settings, as the environment of our process. */
 export function settingsOf({ dialect, settings }: PredecessorProgram): Record<string, string> {
   const { here, loadBalancer, bgp } = dialectOf(dialect)
   const secret = bgp.password && { [bgp.password.setting]: bgp.password.value }
   return { ...here, ...secret, [loadBalancer]: settings['loadbalancer'] ?? '' }
 }
 
-/** MetalLB as a cluster shows it; on the rig its speakers are processes. */
+/** MetalLB as a cluster shows it: on the rig, its speakers are processes. */
 const speakersOf = (version: MetallbVersion) => ({
   apiVersion: 'apps/v1',
   kind: 'DaemonSet',
@@ -81,7 +81,7 @@ const speakersOf = (version: MetallbVersion) => ({
   },
 })
 
-/** Opens such a cluster, in which nothing of ours is installed yet, and closes it after the test. */
+/** Opens such a cluster, without our program yet, and closes it after the test. */
 export async function onScene(options: SceneOptions, play: (scene: Scene) => Promise<void>): Promise<void> {
   const { program, metallb = '0.16.1' } = options
   const { bgp } = dialectOf(program.dialect)
@@ -129,8 +129,8 @@ export async function onScene(options: SceneOptions, play: (scene: Scene) => Pro
 }
 
 /**
- * Makes the project one in which the real program comes to rest. It reads the project's ASN once, at its start, and there is
- * none before the first server has BGP. It leaves out a node where one of its calls was one too many.
+ * Prepares the project so that the real program comes to rest. It reads the project's ASN only at its start, and there
+ * is none before a server has BGP. It leaves out a node if the rate limit refused one of its calls.
  */
 async function suitCherryServers(stage: TestStage): Promise<void> {
   const { cloud, project, token } = stage as TestStage<'cherry-servers'>
@@ -189,7 +189,7 @@ function sceneOf({ stage, rig, provider, source, predecessor, metallb }: Parts):
   }
 }
 
-/** Says as kubelets do that the pods of the speakers are ready, and waits until their DaemonSet says so. */
+/** Marks the speakers' pods as ready, as kubelets do, and waits until their DaemonSet says so. */
 async function speakersReady({ client }: TestStage, count: number): Promise<void> {
   await eventually(`${count} speakers are ready`, async (observe) => {
     const waiting = (await listAll(client, pods, { namespace })).filter(({ status }) => status?.phase !== 'Running')
@@ -203,14 +203,14 @@ function reservationsOf(stage: TestStage, of = ''): string[] {
   return stage.reserved().flatMap(({ id, address }) => (address === of ? id : []))
 }
 
-/** Every router has ways to every address that a Service has, and to no other. */
+/** Waits until every router has routes to every Service's address, and to no other. */
 export function isAnnounced(scene: Scene): Promise<true> {
   return allLead(scene, [...scene.addresses.values()])
 }
 
 /**
- * Waits until a predecessor has counted a new Service. It writes the counts after the pool, which closes every session once
- * more where they are in a ConfigMap.
+ * Waits until a predecessor has counted a new Service. It writes the counts after the pool. In a ConfigMap, this closes
+ * every session once more.
  */
 export async function atRest(scene: Scene): Promise<void> {
   await isAnnounced(scene)
@@ -219,7 +219,7 @@ export async function atRest(scene: Scene): Promise<void> {
   await isAnnounced(scene)
 }
 
-/** The view that must be the same before and after, whoever runs. */
+/** The state that must be the same before and after, whichever program runs. */
 export async function seen(scene: Scene) {
   const { client, addresses } = scene
   const all = await listAll(client, nodes)
@@ -240,7 +240,7 @@ function stateOf(node: Node) {
   return { name, uid, machine: node.spec.providerID, taints: cloudTaints(node) }
 }
 
-/** The objects of MetalLB, as kind and name; or the parts of its document. */
+/** The objects of MetalLB by kind and name, or the parts of its document. */
 export async function objectNames({ client, metallb }: Scene): Promise<string[]> {
   if (!metallb.hasObjects) return [...(await metallb.pools()), ...(await metallb.sessions())]
   const kinds: Resource<KubeObject>[] = [bgpPeers, ipAddressPools, bgpAdvertisements]
@@ -248,13 +248,16 @@ export async function objectNames({ client, metallb }: Scene): Promise<string[]>
   return lists.flatMap((list, n) => list.map(({ metadata }) => `${kinds[n]?.kind} ${metadata.name}`)).toSorted()
 }
 
-/** Checks that nothing was bought or given back, and that nothing else differs. */
+/** Checks that nothing was bought or released, and that nothing else differs. */
 export async function checkQuiet(scene: Scene, before: Awaited<ReturnType<typeof seen>>): Promise<void> {
   assert.equal(await seen(scene), before)
   assert.equal([scene.calls(routes.reserve), scene.calls(routes.release)], [0, 0])
 }
 
-/** Checks that routers had a way to the address of each of these Services since a moment; with several machines every router had one. */
+/**
+ * Checks that routers had a route to each of these Services since a point in time; with several machines, every router
+ * had one.
+ */
 export async function checkWays(
   scene: Scene,
   { sinceMs, kept }: { sinceMs: number; kept: readonly string[] },

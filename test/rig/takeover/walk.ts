@@ -1,4 +1,4 @@
-// Invariants, whoever carries out a takeover and its way back: a person, or the commands.
+// The invariants of a takeover and its way back, whether by a person or by the commands.
 import { readFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
 import type { Product } from '../../../sandbox/product.ts'
@@ -39,7 +39,7 @@ export async function walk(scene: Scene, { there, back }: Way, rounds: 1 | 2): P
   }
 }
 
-/** A predecessor takes up a reservation with the tags of its Service even while the cloud deletes it. */
+/** Waits until the cloud lists no deleted reservation: a predecessor would adopt one with its Service's tags. */
 async function listsNoDeleted({ cloud: { control } }: Scene): Promise<void> {
   await eventually(
     'the provider lists no deleted reservation',
@@ -47,7 +47,7 @@ async function listsNoDeleted({ cloud: { control } }: Scene): Promise<void> {
   )
 }
 
-/** A Service that is deleted gives back its own address, and the others stay announced. */
+/** Deletes a Service: only its own address is released, and the others stay announced. */
 export async function leavesAlone(scene: Scene, name: string): Promise<void> {
   scene.cloud.control.calls.clear()
   await scene.deleteService(name)
@@ -55,7 +55,10 @@ export async function leavesAlone(scene: Scene, name: string): Promise<void> {
   await isAnnounced(scene)
 }
 
-/** Nothing is bought, given back or deleted while this happens, and no address of these Services, or of all, is without a way. */
+/**
+ * Checks that during `act` nothing is bought, released or deleted, and that no address of the given Services, or of
+ * all, is without a route.
+ */
 export async function quietly<T>(
   scene: Scene,
   act: () => Promise<T>,
@@ -71,7 +74,7 @@ export async function quietly<T>(
   return result
 }
 
-/** Returns when the predecessor has looked at every Service since `act` began. */
+/** Runs `act`, and waits until the predecessor has then reconciled every Service. */
 export async function backAgain(scene: Scene, act: () => Promise<void>): Promise<void> {
   const { logFile } = scene.predecessor
   const before = syncs(logFile)
@@ -80,7 +83,7 @@ export async function backAgain(scene: Scene, act: () => Promise<void>): Promise
   await eventually('it has looked at every Service', () => syncs(logFile) >= wanted || undefined, 90_000)
 }
 
-/** How many Services it has looked at: in the words of the stand-in, and of the real one. */
+/** How many Services it has reconciled, by the log of the stand-in or of the real program. */
 function syncs(log: string): number {
   return readFileSync(log, 'utf8').match(/synced service |EnsureLoadBalancer\(\): add/g)?.length ?? 0
 }

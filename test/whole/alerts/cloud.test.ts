@@ -1,4 +1,4 @@
-// A cloud that is down, refuses the key, or works but for new addresses: an operator is called once, by the cause.
+// A cloud that is down, refuses the key, or only fails for new addresses: an operator is alerted once, to the cause.
 import { test } from 'uvu'
 import { dialectOf } from '../dialects.ts'
 import { openStage, routes } from '../test-stage.ts'
@@ -8,7 +8,7 @@ const stage = await openStage()
 const { faults, latency, quota, tokens } = stage.cloud.control
 /** A request whose answer is lost may be in flight for twice this time. */
 const timeout = '--cloud-timeout=1s'
-/** Without Retry-After the controllers would wait ever longer: seconds that are hours here. */
+/** Without Retry-After the controllers would back off further, by seconds that count as hours here. */
 const retryAfterSeconds = 1
 const paceMs = 100
 
@@ -60,7 +60,7 @@ test(
   }),
 )
 
-// The last one: what it leaves is granted in ten minutes.
+// This test comes last: its leftovers are granted only after ten minutes.
 test(
   'a cloud that answers, and grants no address',
   inHours(stage, 'cloud-grants-late', async ({ start, pass, expect }) => {
@@ -68,7 +68,8 @@ test(
     await pass(10)
     await dialectOf('equinix-metal').setGrants?.(stage.cloud.controlUrl, { mode: 'late', afterMs: 600_000 })
     await pass(60, { grants: false })
-    // Users delete the oldest Service each five minutes. Without them it is clear at the end that one waits for longer.
+    // Users delete the oldest Service every five minutes. Without users, a Service has clearly waited longer at the
+    // end.
     await pass(10, { load: false, grants: false })
     await expect(['EIPAdmissionAddressPending'])
   }),

@@ -5,11 +5,11 @@ import type { Scraper } from './scraper.ts'
 
 export type Expected = {
   fired: string[]
-  /** Those that fire, or are about to, at the end: all of them, unless given. */
+  /** The alerts that fire, or are about to, at the end: all of them, unless given. */
   atEnd?: string[]
 }
 
-/** Checks that these alerts fired in what was scraped, and no other; then keeps it under this name if that is wanted. */
+/** Checks that exactly these alerts fired in the scrapes; then keeps the recording under this name if requested. */
 export async function expectAlerts(scraper: Scraper, name: string, { fired, atEnd = fired }: Expected): Promise<void> {
   const recording = await scraper.recording()
   const seen = { fired: recording.fired, atEnd: recording.atEnd }

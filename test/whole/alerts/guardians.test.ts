@@ -1,4 +1,4 @@
-// Which alerts the guardians of the control-plane address fire, by what they really showed.
+// The alerts that the guardians of the control-plane address fire, by their real metrics.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import { expectAlerts } from './expect-alerts.ts'
@@ -9,12 +9,12 @@ import { openGuardedStage, probeIntervalMs } from '../../matrix/guarded-stage.ts
 const stage = await openGuardedStage()
 await Promise.all(stage.nodes.map((node) => stage.guard(node)))
 await eventually('a guardian leads', () => stage.leader())
-// Before, it may not have read the cloud.
+// Before this, a guardian may not have read the cloud.
 await stage.untilSettled()
 
 const scraperOf = (): Scraper =>
   makeScraper(() => stage.guardians.filter((one) => one.isRunning()).map((one) => [one.node.name, one] as const))
-/** So slowly that a probe in each interval is one in half a minute. */
+/** Scrapes as slowly as guardians probe, so that each recorded interval has a probe. */
 const pass = (scraper: Scraper, minutes: number) => scraper.pass(minutes, () => sleep(probeIntervalMs))
 
 /** Only guardians run here. */

@@ -1,4 +1,4 @@
-// Lets hours of alerts pass in a minute, and checks which fired.
+// Compresses hours of alerts into a minute, and checks which fired.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Service } from '../../../kube/objects.ts'
 import { services } from '../../../kube/resource.ts'
@@ -11,17 +11,17 @@ import { makeScraper } from './scraper.ts'
 
 /** How long a process may take to finish its work. */
 const graceMs = 60_000
-/** The pace of users and sweeps, in scrapes: a Service each five minutes, and a sweep at least each ten. */
+/** The pace of users and sweeps, in scrapes: a Service every five minutes, and a sweep at least every ten. */
 const [scrapesPerService, scrapesPerSweep] = [10, 20]
-/** So many Services stay while others are created. */
+/** This many Services stay while others are created. */
 const keptServices = 2
 
 export type Passing = {
-  /** Whether users create and delete Services meanwhile. */
+  /** Whether users create and delete Services during that time. */
   load?: boolean
-  /** Whether the cloud grants addresses now: then no scrape follows before what users created has one. */
+  /** Whether the cloud grants addresses now: then each scrape waits until the users' Services have theirs. */
   grants?: boolean
-  /** Whether a sweep ends each ten minutes. */
+  /** Whether a sweep ends every ten minutes. */
   sweeps?: boolean
   /** The real time between two scrapes. */
   paceMs?: number
@@ -30,19 +30,22 @@ export type Passing = {
 export type Hours = {
   /** Starts the product with these flags and scrapes it under this name. */
   start: (instance: string, flags?: string[]) => Promise<Product>
-  /** Ends a process: the scrapes that follow lack it. */
+  /** Ends a process: later scrapes lack it. */
   end: (instance: string, signal?: NodeJS.Signals) => Promise<void>
-  /** Lets so many minutes pass. */
+  /** Lets this many minutes pass. */
   pass: (minutes: number, passing?: Passing) => Promise<void>
-  /** Checks that these alerts fired, and no other. `atEnd` are those that still do or are about to: all of them, unless given. */
+  /**
+   * Checks that exactly these alerts fired. `atEnd` are the alerts that still fire, or are about to: all of them,
+   * unless given.
+   */
   expect: (fired: string[], options?: { atEnd?: string[] }) => Promise<void>
 }
 
 const running = { env: { METAL_METRO_NAME: 'da', METAL_LOAD_BALANCER: 'empty://' } }
-/** In a moment of real time a process sweeps and probes as it does in ten minutes. */
+/** Within a second of real time, a process sweeps and probes as it does in ten minutes. */
 const quick = ['--sweep-interval=1s', '--webhook-probe-interval=1s']
 
-/** A test with a recording of this name that begins with it. Its processes and the faults of the cloud end with it. */
+/** A test with its own recording of this name. Its processes and the faults of the cloud end with it. */
 export function inHours(stage: TestStage, name: string, act: (hours: Hours) => Promise<void>): () => Promise<void> {
   return async () => {
     const products = new Map<string, Product>()
@@ -78,10 +81,11 @@ function startHours(stage: TestStage, name: string, products: Map<string, Produc
         if (sweeps && n % scrapesPerSweep === 0) await scraper.nextSweep()
         if (!load || n % scrapesPerService !== 0) return
         await users()
-        // Five minutes of scrapes take less time than one slow answer of the cloud.
+        // Five minutes of scrapes take less real time than one slow answer of the cloud.
         if (grants) await Promise.all([...products.values()].map(nothingPending))
       })
-      // The last sweep may have counted a reservation while users deleted its Service: one that begins now does not.
+      // The last sweep may have counted a reservation while users deleted its Service. A sweep that begins now does
+      // not.
       if (!load || !sweeps) return
       for (let n = 0; n < 2; n += 1) await scraper.nextSweep()
       await scraper.scrape()
@@ -90,7 +94,7 @@ function startHours(stage: TestStage, name: string, products: Map<string, Produc
   }
 }
 
-/** Waits until no address is awaited. */
+/** Waits until no Service waits for an address. */
 async function nothingPending(product: Product): Promise<void> {
   await eventually('no address is awaited', async (observe) => {
     const [line] = /^eip_admission_oldest_pending_seconds .*$/m.exec((await product.health('/metrics')).text) ?? []
@@ -100,7 +104,7 @@ async function nothingPending(product: Product): Promise<void> {
 
 let created = 0
 
-/** Creates a Service at each call, and deletes one that is older. What the cloud or a limit refuses, they do not get. */
+/** Creates a Service at each call, and deletes an older one. Users accept refusals by the cloud or a limit. */
 function makeUsers({ client }: Pick<TestStage, 'client'>): () => Promise<void> {
   const kept: string[] = []
   return async () => {

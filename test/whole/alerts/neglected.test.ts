@@ -1,4 +1,4 @@
-// Neglected things: objects that the controllers cannot finish, reservations, limits and certificates.
+// Neglected problems: objects that the controllers cannot finish, reservations, limits and certificates.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'uvu'
@@ -22,7 +22,7 @@ const us = serviceAccountUser('eip-admission')
 const kind = 'ValidatingAdmissionPolicy'
 const apiVersion = 'admissionregistration.k8s.io/v1'
 
-/** Objects by which an administrator forbids us, and nobody else, to write the status of Services. */
+/** A policy by which an administrator forbids only us to write the status of Services. */
 const policy = [
   {
     apiVersion,
@@ -70,12 +70,12 @@ test(
     await forbid()
     await stage.create(loadBalancer('denied'))
     for (let n = 0; n < 30; n += 1) {
-      // Without changes it would be tried ever more rarely, by real time.
+      // Without changes, the controller would retry ever more rarely, in real time.
       await stage.run('label', 'service', 'denied', `n=${n}`, '--overwrite')
       await pass(2, { load: false })
     }
     await stage.run('delete', kind, 'no-status')
-    // Nobody takes its address either: `empty://` has us show it.
+    // This address is not announced either: with `empty://` we show it ourselves.
     await expect(['EIPAdmissionAddressesNotAnnounced', 'EIPAdmissionReconcilesFail'])
   }),
 )
@@ -139,7 +139,7 @@ const hourMs = 3_600_000
 test(
   'an authority that ends in six days',
   inHours(stage, 'authority-ends', async ({ start, pass, expect }) => {
-    // Else the one that the processes before have made goes on.
+    // Otherwise the authority of earlier processes would stay in use.
     await stage.run('delete', 'secret', names.authoritySecret, '-n', 'eip-admission', '--ignore-not-found')
     await start('a', ['--webhook-ca-lifetime=144h', '--webhook-cert-lifetime=48h'])
     await pass(25)

@@ -1,4 +1,4 @@
-// Work as on any day, processes that end, and processes and an API server that do not reach each other.
+// An ordinary day's work, processes that end, and processes and an API server that cannot reach each other.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'uvu'
@@ -14,7 +14,7 @@ import { inHours } from './hours.ts'
 const stage = await openStage()
 const { controlPlane } = stage
 const ports = await freePorts(4)
-// As a Service does: a replica that goes takes no reviews with it.
+// As with a Service, a replica that ends gets no more reviews.
 const service = await roundRobin(ports)
 const url = `--webhook-url=https://127.0.0.1:${service.port}`
 await runProduct(['install', `--kubeconfig=${controlPlane.kubeconfig}`, url])
@@ -43,7 +43,7 @@ test(
 
 const configuration = 'mutatingwebhookconfiguration/zz-eip-admission'
 
-/** Has the API server call the webhooks there. */
+/** Makes the API server call the webhooks at this URL. */
 async function lead(url: string): Promise<void> {
   const patch = [{ op: 'replace', path: '/webhooks/0/clientConfig/url', value: url }]
   await stage.run('patch', configuration, '--type=json', '-p', JSON.stringify(patch))

@@ -1,9 +1,9 @@
-// Makes the recordings in test/manifests/alert-recordings again, by real runs. A run that fires other alerts than its test
-// says is not kept. Words and phrases select tests as those of test/run.ts do.
+// Renews the recordings in test/manifests/alert-recordings with real runs. A run that fires other alerts than its test
+// expects is not kept. Words and phrases select tests as in test/run.ts.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 
-/** With it, each real run keeps its recording. */
+/** The variable with which each real run keeps its recording. */
 export const recordVariable = 'RECORD_ALERTS'
 
 if (import.meta.main) {

@@ -1,4 +1,4 @@
-// The recording that tests of alerts rely on: it loses nothing, and moves what the process shows about time.
+// The recording that tests of alerts rely on: it loses nothing, and shifts the times that the process shows.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { record } from './recording.ts'

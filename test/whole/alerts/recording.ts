@@ -1,4 +1,4 @@
-// The metrics of the processes at each scrape, as the series that Prometheus would have.
+// Converts the processes' metrics at each scrape into the series that Prometheus would have.
 import { ruleMetrics, targetLabels } from '../../manifests/alert-recordings.ts'
 import type { Series } from '../../manifests/alert-series.ts'
 import { type Timeline, timeline } from './timeline.ts'
@@ -11,7 +11,10 @@ export type Recording = {
   add(scrape: Scrape, atMs: number): void
   /** The number of scrapes. */
   readonly length: number
-  /** The series that the rules use, in promtool's notation. The first scrape is at 0, each other one an interval later. */
+  /**
+   * The series that the rules use, in promtool's notation. The first scrape is at 0, and each later one follows after
+   * an interval.
+   */
   series(): Series
 }
 
@@ -52,12 +55,15 @@ function samplesIn(text: string, instance: string): Sample[] {
     })
 }
 
-/** As a whole number: the rules count things and seconds, and the same moment is the same number at each scrape. */
+/**
+ * Rounds to whole numbers: the rules count objects and seconds, and the same time is then the same number at each
+ * scrape.
+ */
 function textOf(sample: Sample | undefined, line: Timeline, n: number): string | undefined {
   return sample && String(Math.round(line.valueOf(sample.metric, sample.value, n)))
 }
 
-/** The same values in a row as one. What ends is stale at once, as Prometheus marks it. */
+/** Joins successive equal values. A series that ends is stale at once, as Prometheus marks it. */
 function inNotation(values: (string | undefined)[]): string {
   const marked = values.map((value, n) => value ?? (n > 0 && values[n - 1] !== undefined ? 'stale' : '_'))
   const runs: { value: string; times: number }[] = []
@@ -69,7 +75,7 @@ function inNotation(values: (string | undefined)[]): string {
   return runs.map(({ value, times }) => run(value, times)).join(' ')
 }
 
-/** `1x2` is three times 1, but `_x2` twice nothing. */
+/** `1x2` means three times 1, but `_x2` means two missing values. */
 function run(value: string, times: number): string {
   if (times === 1) return value
   return value === '_' ? `_x${times}` : `${value}x${times - 1}`

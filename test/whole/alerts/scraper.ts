@@ -1,5 +1,5 @@
-// Scrapes processes that really run, in quick succession, and has promtool evaluate what they showed as if the usual
-// interval were between two scrapes.
+// Scrapes real processes in quick succession, and has promtool evaluate their metrics as if the usual interval were
+// between two scrapes.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Product } from '../../../sandbox/product.ts'
 import { type AlertRecording, endOf } from '../../manifests/alert-recordings.ts'
@@ -12,19 +12,19 @@ const scrapesPerMinute = 60 / intervalS
 export type Scraped = Pick<Product, 'health'>
 
 export type Scraper = {
-  /** Scrapes once. What does not answer is missing in it. */
+  /** Scrapes once, without the processes that do not answer. */
   scrape: () => Promise<void>
-  /** Scrapes for so many minutes of the recording; `after` follows on each scrape. */
+  /** Scrapes for this many minutes of the recording; `after` follows each scrape. */
   pass: (minutes: number, after: (n: number) => Promise<void>) => Promise<void>
-  /** Scrapes twice a second while something goes on: a minute of it is an hour of the recording. */
+  /** Scrapes twice a second during `act`: a minute of it is an hour of the recording. */
   during: <T>(act: Promise<T>) => Promise<T>
-  /** Waits until one of the processes has ended a sweep that had not ended before. */
+  /** Waits until one of the processes ends another sweep. */
   nextSweep: () => Promise<void>
-  /** The metrics of the processes, which alerts that fired, and which fire or are about to at the end. */
+  /** The metrics of the processes, the alerts that fired, and the alerts that fire or are about to at the end. */
   recording: () => Promise<AlertRecording>
 }
 
-/** Scrapes these processes, as they are at each time, by their names. */
+/** Makes a scraper of the processes that exist at each scrape, by their names. */
 export function makeScraper(products: () => Iterable<readonly [string, Scraped]>): Scraper {
   const recording = record(intervalS)
   const scrape = async () => recording.add(await scrapeAll(products()), Date.now())
@@ -39,7 +39,7 @@ export function makeScraper(products: () => Iterable<readonly [string, Scraped]>
     async during(act) {
       const over = new AbortController()
       const ended = act.finally(() => over.abort())
-      // It is awaited below, when the last scrape has ended.
+      // `ended` is awaited below, after the last scrape.
       ended.catch(() => undefined)
       while (!over.signal.aborted) await Promise.all([scrape(), sleep(500)])
       return ended

@@ -1,5 +1,5 @@
-// Hours of alerts from a minute of work: scrapes that were a moment apart count as an interval of Prometheus apart. What
-// a process shows about time is moved with them; all else stays as it was shown.
+// Hours of alerts from a minute of work: successive scrapes count as an interval of Prometheus apart. Times in the
+// metrics shift with them; all other values stay.
 
 export type Timeline = {
   /** The value that the metric would have had at the nth scrape. */
@@ -15,7 +15,7 @@ const times = new Set([
   'eip_admission_ca_not_after_timestamp_seconds',
 ])
 
-/** How long ago something was. Watches are not among them: a quiet one is silent for a minute of real time. */
+/** Metrics of ages. They exclude watches, because a quiet one is silent for a minute of real time. */
 const ages = new Set([
   'eip_admission_oldest_pending_seconds',
   'eip_admission_oldest_unannounced_seconds',
@@ -23,11 +23,11 @@ const ages = new Set([
   'eip_admission_control_plane_silent_seconds',
 ])
 
-/** The timeline of scrapes at these real times: the first is at 0, and each other one is an interval later. */
+/** The timeline of scrapes at these real times: the first is at 0, and each later one follows after an interval. */
 export function timeline({ intervalS, scrapesMs }: { intervalS: number; scrapesMs: number[] }): Timeline {
   const realS = scrapesMs.map((ms) => ms / 1000)
   const shownS = (n: number) => n * intervalS
-  /** Before the first scrape, and after the nth, time passes as it really does. */
+  /** Before the first scrape, and after the nth, time passes at its real pace. */
   const moved = (timeS: number, n: number) => {
     const [first = 0, now = 0] = [realS[0], realS[n]]
     if (timeS <= first) return timeS - first

@@ -1,4 +1,4 @@
-// Programs as a cluster shows them, without their pods: what `doctor` sees of announcing software.
+// Announcing software as `doctor` sees it in a cluster: its workloads, without running pods.
 import { eventually } from '../eventually.ts'
 import { loadBalancer } from '../manifests.ts'
 import type { TestStage } from '../test-stage.ts'
@@ -11,7 +11,7 @@ export type Program = {
   args?: string[]
 }
 
-/** Creates the workloads of programs, and their namespaces; no pod of theirs is ready yet. */
+/** Creates the workloads of programs, and their namespaces; none of their pods is ready yet. */
 export async function install(stage: Pick<TestStage, 'create' | 'run'>, programs: Program[]): Promise<void> {
   for (const namespace of new Set(programs.map((one) => one.namespace)))
     if ((await stage.run('get', 'namespace', namespace, '--ignore-not-found')) === '')
@@ -19,7 +19,7 @@ export async function install(stage: Pick<TestStage, 'create' | 'run'>, programs
   for (const program of programs) await stage.create(workload(program))
 }
 
-/** Says what their controllers would say: their pods are ready. */
+/** Reports their pods as ready, as their controllers would. */
 export async function becomeReady(stage: Pick<TestStage, 'run'>, programs: Program[]): Promise<void> {
   for (const { kind, namespace, name } of programs) {
     const status =
@@ -55,7 +55,7 @@ function workload({ kind, namespace, name, image, args = [] }: Program): object 
 
 export const namespace = 'metallb-system'
 
-/** The two programs of MetalLB. `tag` is what follows the name of the image. */
+/** The two programs of MetalLB. `tag` follows the name of the image. */
 export function metallb(tag: string, args: string[] = []): Program[] {
   const of = (name: string, kind: Program['kind']): Program => ({
     kind,
@@ -67,13 +67,13 @@ export function metallb(tag: string, args: string[] = []): Program[] {
   return [of('controller', 'Deployment'), of('speaker', 'DaemonSet')]
 }
 
-/** kube-vip as its manifests install it, but without any setting. */
+/** kube-vip as its manifests install it, but without settings. */
 export function kubeVip(tag: string): Program {
   const name = 'kube-vip'
   return { kind: 'DaemonSet', namespace: 'kube-system', name, image: `ghcr.io/kube-vip/kube-vip${tag}` }
 }
 
-/** Creates a Service, and waits until it holds an address, which nothing shows. */
+/** Creates a Service, and waits until it holds an address that nothing shows. */
 export async function hold(
   stage: Pick<TestStage, 'create' | 'record'>,
   name: string,

@@ -1,5 +1,5 @@
-// The findings of `doctor` about a MetalLB that reads a ConfigMap, and how its remedies end it. The cluster has its
-// workloads, and the test writes what its pods and administrators would.
+// The findings of `doctor` about a MetalLB that reads a ConfigMap, and the remedies that end them. The cluster has its
+// workloads, and the test writes as its pods and administrators would.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { eventually } from '../eventually.ts'

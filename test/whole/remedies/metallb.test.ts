@@ -1,4 +1,4 @@
-// The findings of `doctor` about MetalLB, and how its remedies end it. The cluster has MetalLB's definitions and workloads;
+// The findings of `doctor` about MetalLB, and the remedies that end them. The cluster has MetalLB's CRDs and workloads;
 // the test writes what its pods would report.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -29,14 +29,14 @@ const createObject = (kind: string, name: string, more: object = {}) =>
 const patchStatus = (where: string[], status: object) =>
   run('patch', ...where, '--subresource=status', '--type=merge', '-p', JSON.stringify({ status }))
 
-/** Says what a speaker would say of a Service that it announces. */
+/** Reports a Service as announced, as a speaker would. */
 async function announce(name: string): Promise<void> {
   await createObject('ServiceBGPStatus', name)
   const status = { node: 'one', serviceName: name, serviceNamespace: 'default', peers: ['one-0'] }
   await patchStatus(['servicebgpstatus', name, '-n', namespace], status)
 }
 
-/** Says what MetalLB would say in the status of a Service. */
+/** Writes the status of a Service as MetalLB would. */
 const show = (name: string, ip: string) => patchStatus(['service', name], { loadBalancer: { ingress: [{ ip }] } })
 
 const first = await stage.start({ env: operator.settings.env })
