@@ -79,7 +79,7 @@ test('a long value is still present, and is not an address, name or location', (
   assert.is(spec.loadBalancerIP, '(2011 characters)')
 })
 
-test('the cache keeps no part of the spec that nobody reads, and every finalizer: a patch writes all of them', () => {
+test('the cache drops unread parts of the spec, and keeps every finalizer: a patch writes all of them', () => {
   const many = Array.from({ length: 5_000 }, (_, n) => `203.0.${n >> 8}.${n & 255}/32`)
   const finalizers = [
     'service.kubernetes.io/load-balancer-cleanup',

@@ -73,7 +73,7 @@ test('a Service whose reservation lost its marks keeps its address, and says so'
   assert.equal(harness.cloud.marked, [])
 })
 
-test('the address of a Service that the provider gave to another one of ours is written off, and both have one', async () => {
+test('an address that the provider gave to another of our Services is written off, and both Services have one', async () => {
   const { harness, leader } = await withAddress()
   await harness.cloud.cloud.release({ id: 'res-1', marks: {} }, neverAborted)
   assert.is((await leader.claim({ key: 'default/next' })).kind, 'pending')
@@ -133,7 +133,7 @@ const keeping: Keeping[] = [
   { name: 'where only lists say so', options: listedOnly, change: (harness) => void (granted = harness) },
 ]
 for (const { name, sweeps = 3, options, change } of keeping)
-  test(`a Service keeps an address that is in another reservation by now ${name}`, async () => {
+  test(`a Service keeps an address that is now in another reservation ${name}`, async () => {
     const { harness, leader } = await withDoubledAddress(options)
     change?.(harness)
     for (let n = 0; n < sweeps; n += 1) await Promise.allSettled([leader.sweep(neverAborted)])
@@ -224,7 +224,7 @@ test('a provisioned address whose id now belongs to another one is written off a
   assert.is(office()?.status?.phase, 'Available', 'a false answer does no lasting harm')
 })
 
-test('a reservation that waited for its address, and whose id is foreign by now, gives no Service its address', async () => {
+test('a reservation that waited for its address, and whose id is now foreign, gives no Service its address', async () => {
   const { harness, leader } = await withAddress()
   const record = harness.record() as ElasticIP
   harness.api.put(elasticIPs, { ...record, status: { phase: 'Requested', reservationID: 'res-1' } })

@@ -50,7 +50,7 @@ for (const [name, aheadMs] of [
     assert.equal(harness.cloud.released, ['orphan'])
   })
 
-  test(`a leader whose clock is ${name} gives software a minute to withdraw, anyone who wrote since when`, async () => {
+  test(`a leader whose clock is ${name} gives software a minute to withdraw, no matter who wrote when that began`, async () => {
     const software: Announcer = {
       name: 'metallb',
       withdrawal: { annotations: { 'metallb.io/address-pool': 'disabled' }, clearsStatus: true },

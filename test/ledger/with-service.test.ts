@@ -65,7 +65,7 @@ test('a retained address is released when a user deletes its record and no Servi
   assert.equal([harness.reservationsOf(), harness.record()], [[], undefined])
 })
 
-test('a live Service shows its address all the time while a record without its status finds it again', async () => {
+test('a live Service always shows its address while a record without its status finds it again', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   const statuses: unknown[] = []
@@ -216,7 +216,7 @@ for (const { retryAfterMs, againInMs } of [
   { retryAfterMs: 90_000, againInMs: 90_000 },
   { retryAfterMs: 86_400_000, againInMs: 600_000 },
 ])
-  test(`a Service asks again after ${againInMs} ms where the provider names ${retryAfterMs} ms`, async () => {
+  test(`a Service asks again after ${againInMs} ms if the provider asks for ${retryAfterMs} ms`, async () => {
     const harness = makeHarness()
     const a = harness.alone('a')
     harness.setAdoptionMark()

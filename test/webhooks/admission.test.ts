@@ -82,7 +82,7 @@ for (const [username, text] of [
     assert.is((body as { response: { status: { message: string } } }).response.status.message, text)
   })
 
-test('what a webhook does runs for the request of the review', async () => {
+test('the work of a webhook runs for the request of the review', async () => {
   const seen: unknown[] = []
   const app = await serverOf(() => {
     seen.push(currentRequestId())
@@ -196,7 +196,7 @@ for (const [timeout, ms] of [
   ['1e9s', 9000],
   [undefined, 9000],
 ] as const) {
-  test(`of a timeout of ${timeout} we take ${ms} ms`, () => assert.is(deadlineMs(timeout), ms))
+  test(`we use ${ms} ms of a timeout of ${timeout}`, () => assert.is(deadlineMs(timeout), ms))
 }
 
 test.run()

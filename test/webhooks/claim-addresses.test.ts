@@ -37,7 +37,7 @@ for (const [name, first, ended] of [
   ['refused', refused, true],
   ['an error', new Error('the API server is down'), true],
 ] as const)
-  test(`nobody waits for a second address if the first is ${name}: ${ended}`, async () => {
+  test(`a second address is not awaited if the first is ${name}: ${ended}`, async () => {
     assert.is(await isEnded(first), ended)
   })
 

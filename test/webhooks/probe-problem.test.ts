@@ -95,7 +95,7 @@ test('a probe with our answer is answered, one without it is missed', async () =
   })
 })
 
-test('the reason of a failed call shows no path of the webhook', () => {
+test('the reason of a failed call does not reveal the path of the webhook', () => {
   const failed =
     `${calling} "probe.eip-admission.dev": failed to call webhook: ` +
     `Post "https://192.0.2.10:10260/0123456789abcdef/probe?timeout=5s": tls: failed to verify certificate: ` +

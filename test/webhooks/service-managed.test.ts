@@ -136,7 +136,7 @@ const wrongs: { name: string; facts: Parameters<typeof makeService>[0]; spec?: o
   },
 ]
 for (const { name, facts, spec, problem } of wrongs) {
-  test(`${name} is denied by both webhooks, and an update that does not bring it passes`, async () => {
+  test(`${name} is denied by both webhooks, and an update that does not introduce it passes`, async () => {
     const plain = makeService(facts)
     const object = { ...plain, spec: { ...plain.spec, ...spec } }
     const wanted = want(object, policy, metros)

@@ -588,7 +588,7 @@ const refusing = (wanted: Want): Want =>
   wanted.kind === 'own' ? { kind: 'wrong', problems: [`${wanted.address} is not yours`] } : wanted
 const brought = makeService({ loadBalancerIP: '198.51.100.7' })
 
-test('a new own address is checked, also where a Service becomes a LoadBalancer', async () => {
+test('a new own address is checked, even when a Service becomes a LoadBalancer', async () => {
   const denied = { verdict: 'deny', because: 'invalid', reason: 'Service default/web: 198.51.100.7 is not yours' }
   assert.equal(await validate({ object: brought }, { checked: refusing }), denied)
   assert.equal(await validate({ object: brought, dryRun: true }, { checked: refusing }), denied)
@@ -609,7 +609,7 @@ const wrong = { 'eip-admission.dev/reclaim-policy': 'Keep' }
 const storedWrong = makeService({ ...shown, annotations: { ...shown.annotations, ...wrong } })
 const taken = '198.51.100.7'
 
-test('an own address is checked where a Service is as wrong as before, and calls it ours or not', async () => {
+test('an own address is checked even if a Service is as wrong as before, whether it calls the address ours or not', async () => {
   const oldObject = makeService({ annotations: wrong })
   for (const object of [
     makeService({ annotations: wrong, loadBalancerIP: taken }),
@@ -681,7 +681,7 @@ test('an address that a Service in deletion requests again is checked, and nothi
   assert.is((await validate({ object: mistaken, oldObject }, { checked: refusing })).verdict, 'allow')
 })
 
-test('an address in an annotation is checked also beside an own address in the spec', async () => {
+test('an address in an annotation is checked even beside an own address in the spec', async () => {
   const stored = makeService({ loadBalancerIP: '198.51.100.8' })
   const cases = [
     [taken, `${taken} is not yours`],

@@ -77,7 +77,7 @@ test('an address under whose id the provider has another one is neither moved no
   assert.equal([of.cloud.get('id-203.0.113.1')?.machines, of.writes], [['X'], []])
 })
 
-test('an address that another cluster has by now is neither moved nor taken from its machine', async () => {
+test('an address that another cluster now has is neither moved nor taken from its machine', async () => {
   const of = world()
   await of.run()
   of.giveAway('203.0.113.1')
@@ -128,7 +128,7 @@ test('while no node is healthy the address stays, and the Service learns why onc
   )
 })
 
-test('an address moves although each call to the provider takes longer than a look counts as live', async () => {
+test('an address moves even if each call to the provider takes longer than a read counts as live', async () => {
   for (const [ms, pages, count] of [
     [2_300, 1, 1],
     [3_000, 5, 1],
@@ -165,7 +165,7 @@ test('a failed read moves nothing', async () => {
 })
 
 for (const isDone of [true, false])
-  test(`a move without an answer${isDone ? ' that happened' : ''} is looked at, and made once`, async () => {
+  test(`a move without an answer${isDone ? ' that happened' : ''} is checked, and made once`, async () => {
     const { run, at, fail, writes, clock } = world()
     fail(lost(isDone))
     for (let n = 0; n < 4; n++) {
@@ -237,7 +237,7 @@ test('an address that every machine refuses does not keep other addresses from t
   assert.is.not(at(well), from)
 })
 
-test('after a refusal because of another assignment the provider is looked at before the next move', async () => {
+test('after a refusal because of another assignment, the provider is read before the next move', async () => {
   const { run, at, set, failed, fail, reads, writes, clock } = world()
   await run()
   failed.add('a')
@@ -265,7 +265,7 @@ test('a move that waited behind many calls is repeated without a look', async ()
   assert.equal(reads, ['id-203.0.113.1'])
 })
 
-test('a move that a refused call left half done is looked at', async () => {
+test('a move that a refused call left half done is checked', async () => {
   const { run, at, set, fail, reads, writes } = world()
   fail(() => {
     set('id-203.0.113.1', ['B'])
@@ -385,7 +385,7 @@ test('an address is not free while it is being moved, whatever a list shows that
   assert.is(free('203.0.113.1'), undefined)
 })
 
-test('an address whose release has begun is taken from its machine, also by the next leader', async () => {
+test('an address whose release has begun is taken from its machine, even by the next leader', async () => {
   const { run, at, set, shown, releasing } = world()
   set('id-203.0.113.1', ['A'])
   shown.clear()
@@ -396,7 +396,7 @@ test('an address whose release has begun is taken from its machine, also by the 
   assert.is(at(), '')
 })
 
-test('what a release sees as free may be a minute old, so it is looked at again', async () => {
+test('the state that a release sees as free may be a minute old, so it is read again', async () => {
   const { run, at, shown, set, free, clock } = world()
   shown.clear()
   await run()

@@ -36,7 +36,7 @@ test('a leader that has not looked for another cluster yet frees and moves nothi
   assert.is(of.at(), '')
 })
 
-test('an address that stays the project’s is taken from nobody who assigns it after we freed it', async () => {
+test('an address that the project keeps is not taken from others who assign it after we freed it', async () => {
   const of = world()
   await of.run()
   of.shown.clear()

@@ -174,7 +174,7 @@ test('a claim ends its run: two controllers would show the same address, and one
   assert.ok(outcome.againInMs)
 })
 
-test('a record that came and went while its watch was broken is no event, and its Service goes all the same', async () => {
+test('a record that came and went while its watch was broken is no event, but its Service is still deleted', async () => {
   const stored: State = { service: gone, record: lost }
   const { deps, queues, done } = stage(stored, { service: gone })
   const carryOut: typeof deps.carryOut = (step) => {

@@ -211,7 +211,7 @@ test('a Service that is not announced says why, once for each reason', async () 
   )
 })
 
-test('the condition is removed from a Service that another class serves by now', async () => {
+test('the condition is removed from a Service that another class now serves', async () => {
   const { look, show, want, written } = play()
   show(address)
   await look()

@@ -93,7 +93,7 @@ test('the software is asked to withdraw, and the address is released after it di
   assert.is(play.service(), undefined)
 })
 
-test('software that was removed delays a Service for a minute, not for ever', async () => {
+test('software that was removed delays a Service for a minute, not forever', async () => {
   const play = await announced()
   play.change(leaving)
   play.network.clear()
@@ -142,7 +142,7 @@ const ofOtherType = (service: Service): Service => {
   return { ...cleared(service), metadata: { ...service.metadata, annotations }, spec: { ...spec, type: 'ClusterIP' } }
 }
 
-test('a Service that is no LoadBalancer any more loses example.com/ip before its address is released', async () => {
+test('a Service that is no longer a LoadBalancer loses example.com/ip before its address is released', async () => {
   const annotation = 'example.com/ip'
   const chosen = { kind: 'empty', ipAnnotation: annotation } as const
   const play = await announced(empty({ ipAnnotation: annotation }), {
@@ -176,7 +176,7 @@ for (const [how, change] of Object.entries({
     spec: { ...service.spec, type: 'ClusterIP' },
   }),
 })) {
-  test(`kube-vip continues with a Service of another type, so its address stays until it no longer exists: ${how}`, async () => {
+  test(`kube-vip keeps announcing a Service of another type, so its address stays until the Service no longer exists: ${how}`, async () => {
     const play = await announced(kubeVip())
     const phase = () => play.record()?.status?.phase
     play.network.clear()
@@ -226,7 +226,7 @@ test('a Service that is a LoadBalancer again has its old address, and a warning 
   }
 })
 
-test('the address of a Service that a finalizer of somebody else keeps is not released before it no longer exists', async () => {
+test('the address of a Service that a foreign finalizer keeps is not released while the Service exists', async () => {
   const play = await announced(kubeVip())
   play.network.clear()
   play.change((service) =>

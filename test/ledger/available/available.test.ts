@@ -83,7 +83,7 @@ test('a claimed warm address is transferred to its Service, and the pool is fill
   )
 })
 
-test('a transfer leaves no name of the warm record in that of the Service', async () => {
+test('a transfer does not leave the name of the warm record in the record of the Service', async () => {
   const { harness, process } = await warmHarness(1)
   await process.claim()
   const [warm, record] = [source(harness, 'warm-da-1'), harness.record()]
@@ -227,7 +227,7 @@ test('a warm pool that is made smaller releases its surplus', async () => {
   assert.equal(harness.cloud.released.toSorted(), ['res-2', 'res-3'])
 })
 
-test('an address that an administrator takes out of the warm pool stays, and the pool is filled again', async () => {
+test('an address that an operator takes out of the warm pool stays, and the pool is filled again', async () => {
   const { harness, process } = await warmHarness(1)
   const [mine] = sources(harness)
   if (mine) harness.api.put(elasticIPs, { ...mine, metadata: { ...mine.metadata, labels: {} } })

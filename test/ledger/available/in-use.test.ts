@@ -134,7 +134,7 @@ test('an address whose record no longer exists stays claimed while a Service sho
   assert.equal(harness.cloud.released, ['own-1'])
 })
 
-test('a deleted ElasticIP whose address a Service shows keeps its reservation until nobody shows it', async () => {
+test('a deleted ElasticIP whose address a Service shows keeps its reservation until no Service shows it', async () => {
   const { harness, process } = await provisionedOffice()
   harness.addService(guest('198.51.100.7'))
   await process.client.remove(elasticIPs, { name: 'office' })
@@ -296,7 +296,7 @@ test('a reservation that another cluster took is not deleted with its Service', 
   assert.equal([harness.cloud.released, harness.record()], [[], undefined])
 })
 
-test('a reservation of several addresses is refused with what would be right', async () => {
+test('a reservation of several addresses is refused, and the message says what would be right', async () => {
   const { problem = '' } = await provisionedOffice({}, { ...own, prefixLength: 29 })
   assert.match(problem, 'reservation own-1 is the network 198.51.100.7/29; an ElasticIP is one address')
 })

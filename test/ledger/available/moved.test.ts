@@ -31,7 +31,7 @@ test('a reservation that an ElasticIP waits for outlives the record that is rele
   assert.equal([status?.phase, status?.address], ['Available', address])
 })
 
-test('one that is being deleted itself is no reason to keep it', async () => {
+test('an ElasticIP that is itself being deleted is no reason to keep it', async () => {
   const { harness, process, reservationID } = await kept()
   const going = provisioned(reservationID)
   harness.api.put(elasticIPs, { ...going, metadata: { ...going.metadata, deletionTimestamp: '2026-01-31T09:00:00Z' } })

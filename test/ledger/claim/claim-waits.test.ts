@@ -117,7 +117,7 @@ test('an address that stays pending is asked for less and less often', () => {
   )
 })
 
-test('another Service waits for nothing: one of another name, its successor, and one that is not stored yet', () => {
+test('no other Service waits: neither one of another name, nor its successor, nor one that is not stored yet', () => {
   const { waits } = memory()
   waits.note(claimOf(), pending(60 * seconds))
   for (const other of [{ key: 'shop/api' }, { uid: 'uid-2' }, { uid: undefined }])

@@ -51,7 +51,7 @@ for (const [what, other] of [
   ['another family', six],
   ['another location', { location: 'sv' }],
 ] as const)
-  test(`an address that is on its way out is not given to the next Service of the name that wants ${what}`, async () => {
+  test(`an address that is being released is not given to the next Service of the name that wants ${what}`, async () => {
     const harness = makeHarness()
     harness.setAdoptionMark()
     const process = harness.alone('a')
@@ -111,7 +111,7 @@ test('an IPv6 Service does not get a warm IPv4 address', async () => {
   assert.is(verdict(await process.claim({ key: 'default/db' })), '203.0.113.1')
 })
 
-test('a warm address that the second record of a Service is about to hold is no other Service’s', async () => {
+test('a warm address that the second record of a Service is about to hold goes to no other Service', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   const pool = harness.alone('a', { warmPool: 1 })

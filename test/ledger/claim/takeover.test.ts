@@ -25,7 +25,7 @@ test('a reservation whose answer was lost is found by its marks at once', async 
   assert.is(harness.cloud.calls.reserve, 1)
 })
 
-test('a refusal that leaves open whether the provider reserved an address is no refusal', async () => {
+test('a refusal that leaves open whether the provider reserved an address does not count as a refusal', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   const cloud = {
@@ -83,7 +83,7 @@ for (const fate of ['lost', 'unsaid'] as const) {
     assert.equal([harness.reservationsOf(), harness.cloud.calls.reserve], [['res-1'], 2])
   })
 
-  test(`where the repetition gets no answer either, the next claim of any process repeats it (${fate})`, async () => {
+  test(`if the repetition gets no answer either, the next claim of any process repeats it (${fate})`, async () => {
     const harness = repeating()
     harness.cloud.fates = [fate, fate]
     assert.is((await harness.process('a').claim()).kind, 'pending')
@@ -253,7 +253,7 @@ test('a record without a request may be claimed at once', async () => {
   assert.equal(harness.record()?.metadata.finalizers, ['eip-admission.dev/reservation-cleanup'])
 })
 
-test("a reservation that the record's spec names is used, wherever the claim requests one", async () => {
+test("a reservation that the record's spec names is used, whatever location the claim requests", async () => {
   const harness = makeHarness()
   await harness.cloud.cloud.reserve({ location: 'da', marks: {} }, neverAborted)
   const { status: _none, ...record } = makeRecord(undefined, { reservationID: 'res-1' })

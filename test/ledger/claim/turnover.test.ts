@@ -141,13 +141,13 @@ test('after thirty refused orders within five minutes a namespace waits, with or
 })
 
 const unaffected: { name: string; refusals?: number; wanted?: ElasticIP; ms?: number }[] = [
-  { name: 'a namespace with fewer orders in vain', refusals: 29 },
+  { name: 'a namespace with fewer refused orders', refusals: 29 },
   { name: 'another namespace', wanted: record('next', { namespace: 'other' }) },
   { name: 'what needs no order', wanted: record('next', { source: { name: 'mine', type: 'Provisioned' } }) },
   { name: 'a namespace whose clock was set back', ms: start - minuteMs },
 ]
 for (const { name, refusals, wanted = record('next'), ms } of unaffected) {
-  test(`orders in vain do not count for ${name}`, () => {
+  test(`refused orders do not count for ${name}`, () => {
     const { counted, clock } = afterRefusals(refusals)
     clock.ms = ms ?? clock.ms
     assert.is(counted.reason(wanted), undefined)

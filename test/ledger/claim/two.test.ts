@@ -93,7 +93,7 @@ test('a lost answer does not buy a second address twice', async () => {
   assert.is(harness.cloud.calls.reserve, 2)
 })
 
-test('without a record of the first no second one is claimed', async () => {
+test('without a record of the first address, the second is not claimed', async () => {
   const { harness, process } = stage()
   assert.is((await process.claim({ key: second, family: 'ipv6' })).kind, 'busy')
   assert.equal(harness.cloud.bought, [])

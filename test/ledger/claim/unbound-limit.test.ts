@@ -99,7 +99,7 @@ test("as many simultaneous claims pass as their namespace's quota permits", asyn
   assert.is(claims, 2)
 })
 
-test('what the claim asks first is read beside the quotas, and both after the waiting Services', async () => {
+test('the first reads of a claim run beside those of the quotas, and both after the waiting Services', async () => {
   const steps: string[] = []
   const note = (step: string) => void steps.push(step)
   const begun = Promise.withResolvers<void>()

@@ -33,7 +33,7 @@ test('removing the mark is one write, and none if it is not set', async () => {
   assert.equal(stored(), { adopted: 'project-1' })
 })
 
-test('a look that began before the mark was removed does not set it', async () => {
+test('a sweep that began before the mark was removed does not set it', async () => {
   const { mark, writes } = makeMark()
   const set = mark.begin()
   await mark.clear(signal)

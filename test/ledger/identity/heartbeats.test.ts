@@ -138,7 +138,7 @@ for (const [name, change] of [
     if (change) api.put(configMaps, { ...map, data: change })
   }
 
-  test(`a copy whose ConfigMap ${name} stays stopped, also when the original falls silent`, async () => {
+  test(`a copy whose ConfigMap ${name} stays stopped, even when the original falls silent`, async () => {
     const { check, copy, copyHeartbeats, originalHeartbeats } = await restoreCopy()
     await check(copyHeartbeats)
     await check(originalHeartbeats)

@@ -122,7 +122,7 @@ test('a mistyped project is not remembered, so the corrected one needs no confir
   assert.equal([corrected.problem(), api.stored(configMaps)[0]?.data?.['project']], [undefined, 'corrected'])
 })
 
-test('a ConfigMap that is deleted while the process runs halts no process with the right project, and lets no other in', async () => {
+test('deleting the ConfigMap while the process runs neither halts a process with the right project nor admits another', async () => {
   const { check, facts } = makeCluster()
   const [right, wrong] = [check('right'), check('wrong')]
   await right.check(neverAborted)
@@ -169,7 +169,7 @@ test('the confirmed project works, and the process with the previous one ends it
   assert.is(working.size, 0)
 })
 
-test('while the project is another one, no work begins', async () => {
+test('with another project, no work begins', async () => {
   const { check } = makeCluster()
   await check('right').check(neverAborted)
   const stop = new AbortController()

@@ -77,7 +77,7 @@ test('a machine that reboots counts as another one', async () => {
   )
 })
 
-test('a process that has just begun knows the machine of its cluster within half a minute', async () => {
+test('a new process knows a machine of its cluster within half a minute', async () => {
   const kubelets = { a: { bootID: 'boot-1', ...renews }, b: { bootID: 'boot-2', ...renews } }
   const machine = await named(kubelets)
   const cluster = makeCluster(kubelets)
@@ -92,7 +92,7 @@ const strangers: [name: string, kubelets: Record<string, Kubelet>][] = [
   ['without nodes', {}],
 ]
 for (const [name, kubelets] of strangers) {
-  test(`a copy ${name} knows the machine not as its own, and names none of the original`, async () => {
+  test(`a copy ${name} does not take the machine for its own, and names none of the original cluster`, async () => {
     const machine = await named({ a: { bootID: 'boot-1', ...renews } })
     const copy = makeCluster(kubelets)
     assert.is(await copy.process().serves(machine, neverAborted), false)

@@ -67,7 +67,7 @@ function cluster({ serviceRanges = [], clusterIP = '10.96.0.1', nodes = [] }: Fa
   }
 }
 
-test('every address of the Service ranges is the cluster’s, not only that of the API server', async () => {
+test('every address of the Service ranges belongs to the cluster, not only the one of the API server', async () => {
   const { what, refresh } = cluster({ serviceRanges: ['10.96.0.0/16', 'fd00:96::/112'] })
   await refresh()
   for (const address of ['10.96.0.1', '10.96.0.10', '10.96.255.254', 'fd00:96::a'])

@@ -23,7 +23,7 @@ function project(...list: Reservation[]) {
   return { state, known, refresh: (address: string) => known.refresh(at(address), neverAborted) }
 }
 
-test('nothing is known before the first read, also if it fails', async () => {
+test('nothing is known before the first successful read', async () => {
   const { state, known, refresh } = project()
   state.list = undefined
   await refresh('203.0.113.40')

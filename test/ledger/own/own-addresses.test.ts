@@ -50,7 +50,7 @@ test('the record of another namespace holds an address that it names, or whose r
   assert.is((await checkBeside(reservation)).kind, 'wrong')
 })
 
-test('a record with the id of the reservation and another address holds nothing: the provider has given the id again', async () => {
+test('a record with the id of the reservation and another address holds nothing: the provider has reused the id', async () => {
   assert.is((await checkBeside({ ...reservation, address: '203.0.113.99' })).kind, 'own')
 })
 

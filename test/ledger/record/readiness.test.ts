@@ -40,7 +40,7 @@ for (const [status, ready, reason, isStalled = false] of cases)
     )
   })
 
-test('the message of the status is that of the conditions', () => {
+test('the status has the same message as the conditions', () => {
   const both = summaryOf({ phase: 'Requested', message: 'no quota', conditions: refused('quota') })
   assert.equal(
     both.map(({ message }) => message),

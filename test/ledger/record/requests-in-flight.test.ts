@@ -12,7 +12,7 @@ const recordOf = (uid: string): ElasticIP => ({
 })
 const record = recordOf('uid-1')
 
-test('a process that does not lead forgets with the next create what it created before, once its requests have ended', async () => {
+test('a process that does not lead forgets its earlier creates at the next one, once their requests have ended', async () => {
   let nowMs = 0
   const requests = requestsInFlight({ timeoutMs: 60_000, monotonicMs: () => nowMs, identity: 'a' })
   await requests.createRecord('default.web', () => Promise.resolve(record))

@@ -523,7 +523,7 @@ test('a Service that is created again after the deletion gets another address, a
   assert.is(claimed.kind === 'held' && claimed.address, '203.0.113.2')
 })
 
-test('a retained address goes to the next Service of that name, or refuses it where it requests another location', async () => {
+test('the next Service of that name gets a retained address, or is refused if it requests another location', async () => {
   const harness = await reserved()
   const a = harness.alone('a')
   await bind(a.deps, { record: harness.record() as ElasticIP, uid: 'uid-1' }, neverAborted)

@@ -180,7 +180,7 @@ test('marks that name no owner of this cluster are restored, and nothing is rele
   assert.equal([harness.cloud.released, harness.record()?.status?.address], [[], '203.0.113.9'])
 })
 
-test('marks of a warm address that a Service has by now are written again, and those of a lent one are not', async () => {
+test('marks of a warm address that a Service now has are written again, but not those of a lent address', async () => {
   for (const source of [undefined, { type: 'Provisioned', name: 'office', uid: 'uid-office' }] as const) {
     const harness = makeHarness()
     const warm = sourceMarks(scheme, 'uid-of-a-former-warm-address')
@@ -194,7 +194,7 @@ test('marks of a warm address that a Service has by now are written again, and t
   }
 })
 
-test('marks that name another Service stay, also if another address has the id', async () => {
+test('marks that name another Service stay, even if another address has the id', async () => {
   for (const [of, address] of [
     [serviceMarks(scheme, 'default/other'), '203.0.113.9'],
     [serviceMarks(scheme, 'gone/gone'), '203.0.113.99'],

@@ -52,7 +52,7 @@ test('an adopted address outlives its Service if the default policy says so', as
   assert.equal(harness.cloud.released, [])
 })
 
-test('a Service that is no LoadBalancer forgets the address that is released, and no other address', async () => {
+test('a Service that is not a LoadBalancer forgets only the address that is released', async () => {
   const harness = makeHarness()
   harness.cloud.put(old)
   const address = (name: string, loadBalancerIP: string) =>
@@ -269,7 +269,7 @@ test('one sweep releases at most a tenth of all reservations', async () => {
   assert.is(harness.cloud.released.length, 7, 'a tenth of the 36 that are left')
 })
 
-test('orphans that the provider does not delete do not count to that tenth', async () => {
+test('orphans that the provider does not delete do not count towards that tenth', async () => {
   const harness = makeHarness()
   for (let n = 0; n < 20; n += 1) harness.cloud.put({ ...old, id: `old-${n}`, marks: of(`gone-${n}`) })
   const refused = new Set(['old-0', 'old-1'])

@@ -398,7 +398,7 @@ for (const { name, record, wanted, isKept } of kept) {
     assert.is(isWanted(record, wanted), isKept))
 }
 
-test('what a Service wants is decided once for each object, and again when the locations were read', () => {
+test('the want of a Service is decided once for each object, and again after the locations are read', () => {
   const service = makeService({ annotations: { 'metal.equinix.com/eip-metro': 'xx' } })
   let known: typeof metros | undefined
   const wantOf = wantsByFields(makePolicy({}), () => known)
@@ -410,7 +410,7 @@ test('what a Service wants is decided once for each object, and again when the l
   assert.is(wantOf(service).kind, 'wrong')
 })
 
-test('what a Service wants is decided again when the settings name another location', () => {
+test('the want of a Service is decided again when the settings name another location', () => {
   const service = makeService()
   const policy = makePolicy({})
   const wantOf = wantsByFields(policy, () => metros)
