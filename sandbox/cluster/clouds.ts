@@ -1,5 +1,6 @@
 // The simulated clouds of a cluster: a server for each node, the route of packets to an address, and the chart's
 // values.
+import { type Console, makeConsole } from '../control-planes/console.ts'
 import { startCherryServers } from '../clouds/cherry-servers/server.ts'
 import type { AccountControl, CloudControl, Json } from '../clouds/control.ts'
 import { startHetzner } from '../clouds/hetzner/server.ts'
@@ -13,6 +14,9 @@ export type CloudMachine = {
   address: string
 }
 
+/** Whether a machine has a control plane, by its name. */
+export const hasControlPlane = ({ name }: Pick<CloudMachine, 'name'>) => name.startsWith('control-')
+
 export type ClusterCloud = {
   url: string
   control: CloudControl
@@ -23,6 +27,8 @@ export type ClusterCloud = {
   cloudProvider: string
   settings: Record<string, string>
   secret: Record<string, string>
+  /** The address of the API servers, which the cloud assigns to the first machine. */
+  controlPlaneAddress?: string
   /** How packets find an address: the machine to which the cloud routes it now, or routers that learn it by BGP. */
   way: { routes: () => ReadonlyMap<string, string | undefined> } | { bgp: Provider; show: (learned: Learned[]) => void }
   close(): Promise<void>
@@ -31,7 +37,7 @@ export type ClusterCloud = {
 /** The sessions of a machine with routers, and the prefixes that it announces to them. */
 export type Learned = { machine: string; sessions: number; routes: string[] }
 
-export type CloudOptions = { host: string; tls: { cert: string; key: string }; names: string[] }
+export type CloudOptions = { host: string; tls: { cert: string; key: string }; ca: string; names: string[] }
 
 /** More addresses than a new project may have. */
 const quota = 2000
@@ -44,19 +50,23 @@ export type ClusterCloudName = keyof typeof clusterClouds
 
 export const isClusterCloud = (name: string): name is ClusterCloudName => Object.hasOwn(clusterClouds, name)
 
-async function openHetzner({ host, tls, names }: CloudOptions): Promise<ClusterCloud> {
+async function openHetzner({ host, tls, ca, names }: CloudOptions): Promise<ClusterCloud> {
   const cloud = await startHetzner({ host, tls, tokens: [{ token, label: 'full', projects: [1] }], quota })
   const { control } = cloud
   const servers = order(control, names) as { name: string; shown: { id: number; private_net: { ip: string }[] } }[]
   const nameOf = new Map(servers.map(({ name, shown }) => [String(shown.id), name]))
+  const [first, ...others] = servers.filter(hasControlPlane)
+  const console = makeConsole({ url: cloud.url, ca, headers: { authorization: `Bearer ${token}` } })
+  const guarded = first && others.length > 0 && { controlPlaneAddress: await reserveAt(first.shown.id, console) }
   return {
     ...cloud,
+    ...guarded,
     machines: servers.map(({ name, shown }) => {
       const address = shown.private_net[0]?.ip ?? ''
       return { name, address, addresses: [address] }
     }),
     cloudProvider: 'hetzner',
-    settings: { location: 'fsn1', loadbalancer: 'assign:///' },
+    settings: { location: 'fsn1', loadbalancer: 'assign:///', ...(guarded && { 'fip-label': 'role=control-plane' }) },
     secret: { token },
     way: {
       routes() {
@@ -66,6 +76,13 @@ async function openHetzner({ host, tls, names }: CloudOptions): Promise<ClusterC
       },
     },
   }
+}
+
+/** Reserves the address of the API servers, as a person does. */
+async function reserveAt(server: number, console: Console): Promise<string> {
+  const body = { type: 'ipv4', server, labels: { role: 'control-plane' } }
+  const { floating_ip: reserved } = await console('POST', '/floating_ips', body)
+  return (reserved as { ip: string }).ip
 }
 
 async function openCherryServers({ host, tls, names }: CloudOptions): Promise<ClusterCloud> {

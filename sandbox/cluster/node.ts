@@ -3,15 +3,18 @@ import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { type Child, startChild } from '../child.ts'
 import type { Network } from '../control-planes/network.ts'
+import type { Program } from '../control-planes/program.ts'
 import { proxyArgs } from '../rig/kube-proxy.ts'
 import { makeGroups, removeGroups } from './cgroups.ts'
+import { endAll } from './control-plane.ts'
 import { type ClusterPrograms, webImage } from './programs.ts'
 
 export type NodeOptions = {
   name: string
   address: string
   podRange: string
-  isControlPlane: boolean
+  /** The programs of its control plane, which may run already. */
+  controlPlane: Program[]
   /** The folders of the cluster and of this node's data. */
   dir: string
   own: string
@@ -39,7 +42,7 @@ export type ClusterNode = {
 
 /** Makes a node that is powered off. */
 export function makeNode(options: NodeOptions): ClusterNode {
-  const { name, address, network, own, podRange } = options
+  const { name, address, network, own, podRange, controlPlane } = options
   const folder = (at: string) => join(own, at)
   for (const at of ['kubelet', 'containerd', 'plugins.d', 'etc', 'logs']) mkdirSync(folder(at), { recursive: true })
   writeFileSync(folder('etc/kubelet.json'), JSON.stringify(kubeletConfiguration(options)))
@@ -53,6 +56,7 @@ export function makeNode(options: NodeOptions): ClusterNode {
     async powerOn() {
       makeGroups(groupOf(options))
       await network.setLink(name, 'up')
+      for (const program of controlPlane) await program.start()
       // `ip netns exec` would mount another /sys, without the control groups.
       const inNetwork = ['nsenter', `--net=/run/netns/${name}`]
       const isolated = ['unshare', '-m', '-p', '-u', '-i', '-f', '--kill-child', 'sh', folder('etc/start.sh')]
@@ -61,7 +65,7 @@ export function makeNode(options: NodeOptions): ClusterNode {
     },
     async powerOff() {
       await network.setLink(name, 'down')
-      await child?.stop('SIGKILL')
+      await Promise.all([child?.stop('SIGKILL'), endAll(controlPlane)])
       await removeGroups(groupOf(options))
     },
     restartKubelet() {
@@ -95,7 +99,7 @@ function readOrEmpty(file: string): string {
 /** The control group of a node, unique across clusters: kubelet kills processes in its group that it does not know. */
 export const groupOf = ({ dir, name }: { dir: string; name: string }) => `${basename(dir)}-${name}`
 
-function kubeletConfiguration({ own, dir, name, isControlPlane }: NodeOptions): object {
+function kubeletConfiguration({ own, dir, name, controlPlane }: NodeOptions): object {
   return {
     apiVersion: 'kubelet.config.k8s.io/v1beta1',
     kind: 'KubeletConfiguration',
@@ -122,7 +126,7 @@ function kubeletConfiguration({ own, dir, name, isControlPlane }: NodeOptions): 
     resolvConf: join(own, 'etc/resolv.conf'),
     // Lowering an OOM score needs a capability that containers rarely have.
     featureGates: { KubeletInUserNamespace: true },
-    ...(isControlPlane && {
+    ...(controlPlane.length > 0 && {
       registerWithTaints: [{ key: 'node-role.kubernetes.io/control-plane', effect: 'NoSchedule' }],
     }),
   }

@@ -15,8 +15,9 @@ type Values = { hostNetwork?: boolean; settings?: Record<string, string>; [name:
 export async function installProduct(cluster: Cluster, values: Values = {}): Promise<void> {
   const { cloud, authority, dir, kubectl, kubeconfig, apiServer } = cluster
   const metadata = { name: namespace, namespace }
-  // The strictest standard accepts the chart's pods, except on the host network.
-  const labels = { 'pod-security.kubernetes.io/enforce': values.hostNetwork ? 'privileged' : 'restricted' }
+  // The strictest standard accepts the chart's pods, except on the host network, where all guardians are.
+  const isOnHost = values.hostNetwork || cloud.controlPlaneAddress !== undefined
+  const labels = { 'pod-security.kubernetes.io/enforce': isOnHost ? 'privileged' : 'restricted' }
   const stringData = { 'cloud-sa.json': JSON.stringify(cloud.secret) }
   const items = [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } },

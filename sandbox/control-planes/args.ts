@@ -22,20 +22,15 @@ export function etcdArgs(member: Member, members: Member[]): string[] {
 }
 
 /** Returns the flags of a machine's API server, which uses its own etcd only, as kubeadm sets it up. */
-export function apiServerArgs({ address, dir }: Member, shared: { dir: string; bind: string }): string[] {
+export function apiServerArgs({ address, dir }: Member, shared: { dir: string; bind?: string }): string[] {
   return [
     `--etcd-servers=http://127.0.0.1:${ports.etcd}`,
-    `--bind-address=${shared.bind}`,
+    `--bind-address=${shared.bind ?? '0.0.0.0'}`,
     `--secure-port=${ports.api}`,
     `--advertise-address=${address}`,
     `--tls-cert-file=${dir}/api-server.crt`,
     `--tls-private-key-file=${dir}/api-server.key`,
     '--service-cluster-ip-range=10.96.0.0/16',
-    '--authorization-mode=RBAC',
     `--token-auth-file=${shared.dir}/tokens.csv`,
-    '--service-account-issuer=https://kubernetes.default.svc',
-    `--service-account-key-file=${shared.dir}/sa.key`,
-    `--service-account-signing-key-file=${shared.dir}/sa.key`,
-    '--disable-admission-plugins=ServiceAccount',
   ]
 }

@@ -9,9 +9,9 @@ const dayMs = 24 * 3_600_000
 
 /** The cluster's users with their tokens. */
 export type Credentials = {
-  tokenOf(user: string): string
+  tokenOf: (user: string) => string
   /** Writes the kubeconfig with which a user calls the API server at an address, and returns its path. */
-  kubeconfigFor(user: string, at: { dir: string; address: string }): string
+  kubeconfigFor: (user: string, at: { dir: string; address: string }) => string
 }
 
 /** The name of a cluster administrator. */

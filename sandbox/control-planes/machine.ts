@@ -103,7 +103,14 @@ function apiServerOf(options: MachineOptions, member: Member): Program {
   const { machine, dir, binaries, network, credentials, proxyFor } = options
   const log = logOf(options, 'api-server')
   const url = `https://${machine.privateAddress}:${ports.api}`
-  const args = apiServerArgs(member, { dir, bind: proxyFor === undefined ? '0.0.0.0' : '127.0.0.1' })
+  const args = [
+    ...apiServerArgs(member, { dir, ...(proxyFor !== undefined && { bind: '127.0.0.1' }) }),
+    '--authorization-mode=RBAC',
+    '--service-account-issuer=https://kubernetes.default.svc',
+    `--service-account-key-file=${dir}/sa.key`,
+    `--service-account-signing-key-file=${dir}/sa.key`,
+    '--disable-admission-plugins=ServiceAccount',
+  ]
   return makeProgram({
     command: network.on(machine.name, [join(binaries, 'kube-apiserver'), ...args]),
     logFile: log,

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { type Cluster, startCluster } from '../../sandbox/cluster/cluster.ts'
+import type { ClusterNode } from '../../sandbox/cluster/node.ts'
 import { clusterPrograms } from '../../sandbox/cluster/programs.ts'
 import { type Administrator, administratorWith } from '../../sandbox/rig/administrator.ts'
 import { eventually } from '../whole/eventually.ts'
@@ -11,16 +12,25 @@ import { eventually } from '../whole/eventually.ts'
 export type Booted = Cluster & {
   /** The output of kubectl; a failure throws with its message. */
   run: Administrator['run']
+  nodeCalled: (name: string) => ClusterNode
+  /** The node to which the provider leads the packets for an address. */
+  nodeOfAddress: (address: string) => string | undefined
   close(): Promise<void>
 }
 
 /** Starts a cluster of three nodes, which have registered and are not ready. */
-export async function boot(): Promise<Booted> {
+export async function boot(names?: string[]): Promise<Booted> {
   const dir = mkdtempSync(join(tmpdir(), 'eipc-'))
-  const cluster = await startCluster({ dir, programs: await clusterPrograms() })
+  const cluster = await startCluster({ dir, programs: await clusterPrograms(), names })
   return {
     ...cluster,
     run: administratorWith(cluster.kubectl).run,
+    nodeCalled(name) {
+      const node = cluster.nodes.find((one) => one.name === name)
+      if (!node) throw new Error(`no node is called ${name}`)
+      return node
+    },
+    nodeOfAddress: (address) => ('routes' in cluster.cloud.way ? cluster.cloud.way.routes().get(address) : undefined),
     async close() {
       await cluster.stop()
       rmSync(dir, { recursive: true, force: true })

@@ -8,7 +8,7 @@ import { type Client, clientOf, expose, type Gap, measured } from './booted.ts'
 import { bootWorkers, onNode, otherWorker, workers } from './workers.ts'
 
 const cluster = await bootWorkers()
-const { nodes, run, isReady } = cluster
+const { nodeCalled, run, isReady } = cluster
 
 const clients = new Map<string, Client>()
 /** The longest time in which each client had no answer. */
@@ -67,7 +67,7 @@ test("the leader's node loses power: addresses leave it within seconds, and none
     clients.set(name, await clientOf(cluster, addresses.get(name) ?? ''))
   }
   await longestGaps()
-  await nodes.find(({ name }) => name === lost)?.powerOff()
+  await nodeCalled(lost).powerOff()
   // The server that is left makes its actions in a row, so each address on the lost node waits for those before it.
   const gaps = await eventually('an address was on that node', async () => {
     const long = (await longestGaps()).flatMap(({ ms }) => (ms > 2_000 ? [ms] : []))

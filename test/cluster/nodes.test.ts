@@ -2,23 +2,13 @@
 // wide, for shared processors: bench/README.md has the figures.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { ClusterNode } from '../../sandbox/cluster/node.ts'
 import { webDeployment } from '../../sandbox/cluster/programs.ts'
 import { eventually } from '../whole/eventually.ts'
 import { type Client, clientOf, expose, measured } from './booted.ts'
 import { bootWorkers, onNode, otherWorker, workers } from './workers.ts'
 
 const cluster = await bootWorkers()
-const { run, nodes, cloud } = cluster
-
-function nodeCalled(name: string): ClusterNode {
-  const node = nodes.find((one) => one.name === name)
-  if (!node) throw new Error(`no node is called ${name}`)
-  return node
-}
-
-/** The node to which the provider leads the packets for an address. */
-const nodeOfAddress = (address: string) => ('routes' in cloud.way ? cloud.way.routes().get(address) : undefined)
+const { run, nodeCalled, nodeOfAddress } = cluster
 
 /** Services of pods on one worker, by their address. The provider leads half of them through either worker. */
 const addressesOfPodsOn = new Map<string, string[]>()
