@@ -77,7 +77,7 @@ function unknownProblem({ source, value }: Candidate, known: Location[]): string
   const where = source.kind === 'annotation' ? `annotation ${source.name}` : `setting ${source.name}`
   const list = known.map(({ code, name }) => (name === code ? code : `${code} (${name})`)).join(', ')
   const near = nearest(value, known)
-  return `${where}: ${quote(value)} is not a known ${source.word}${near ? `, did you mean "${near}"?` : ''}; known: ${list}`
+  return `${where}: ${quote(value)} is not a known ${source.word}${near ? `; did you mean "${near}"? Known: ` : '; known: '}${list}`
 }
 
 /** The code that a user most likely meant: by its name (`dallas`), by a word in its name (`Chicago`), or by similarity. */

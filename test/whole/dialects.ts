@@ -116,7 +116,7 @@ const table: Record<DialectName, Omit<Dialect, 'name' | 'bgp'>> = {
     tagSetting: 'METAL_EIP_TAG',
     misspelt: {
       place: 'dallas',
-      expected: ['"dallas" is not a known metro, did you mean "da"?', 'known: ', 'sv (Silicon Valley)'],
+      expected: ['"dallas" is not a known metro; did you mean "da"?', 'Known: ', 'sv (Silicon Valley)'],
     },
     elsewhere: { annotation: 'metal.equinix.com/eip-metro', place: 'sv' },
     controlPlaneService: 'cloud-provider-equinix-metal-kubernetes-external',
@@ -137,7 +137,7 @@ const table: Record<DialectName, Omit<Dialect, 'name' | 'bgp'>> = {
     tagSetting: 'PACKET_EIP_TAG',
     misspelt: {
       place: 'dallas',
-      expected: ['"dallas" is not a known facility, did you mean "da11"?', 'known: ', 'sv15 (Silicon Valley 15)'],
+      expected: ['"dallas" is not a known facility; did you mean "da11"?', 'Known: ', 'sv15 (Silicon Valley 15)'],
     },
     controlPlaneService: 'packet-ccm-kubernetes-external',
     prefix: 'packet.com/',
@@ -161,8 +161,8 @@ const table: Record<DialectName, Omit<Dialect, 'name' | 'bgp'>> = {
     misspelt: {
       place: 'Siauliai',
       expected: [
-        '"Siauliai" is not a known region, did you mean "LT-Siauliai"?',
-        'known: ',
+        '"Siauliai" is not a known region; did you mean "LT-Siauliai"?',
+        'Known: ',
         'NL-Amsterdam (Amsterdam, NL)',
       ],
     },
@@ -201,7 +201,7 @@ const table: Record<DialectName, Omit<Dialect, 'name' | 'bgp'>> = {
     tagSetting: 'HCLOUD_FIP_LABEL',
     misspelt: {
       place: 'fsn',
-      expected: ['"fsn" is not a known location, did you mean "fsn1"?', 'known: ', 'hel1 (Helsinki)'],
+      expected: ['"fsn" is not a known location; did you mean "fsn1"?', 'Known: ', 'hel1 (Helsinki)'],
     },
     elsewhere: { annotation: 'eip-admission.dev/location', place: 'hel1' },
     controlPlaneService: 'eip-admission-kubernetes-external',
@@ -251,7 +251,7 @@ const table: Record<DialectName, Omit<Dialect, 'name' | 'bgp'>> = {
     tagSetting: 'SCW_FIP_TAG',
     misspelt: {
       place: 'fr-par',
-      expected: ['"fr-par" is not a known zone, did you mean "fr-par-1"?', 'known: ', 'nl-ams-1 (Amsterdam 1)'],
+      expected: ['"fr-par" is not a known zone; did you mean "fr-par-1"?', 'Known: ', 'nl-ams-1 (Amsterdam 1)'],
     },
     controlPlaneService: 'eip-admission-kubernetes-external',
     prefix: 'eip-admission.dev/',

@@ -21,7 +21,7 @@ test('a refusal for a missing location names every annotation and setting that s
 test('an unknown facility is refused with the nearest one and a list of facilities', async () => {
   const { code, stderr } = await create({ [facility]: 'da1' })
   assert.is(code, 1)
-  assert.match(stderr, `annotation ${facility}: "da1" is not a known facility, did you mean "da11"?; known: am6 `)
+  assert.match(stderr, `annotation ${facility}: "da1" is not a known facility; did you mean "da11"? Known: am6 `)
   assert.not.match(stderr, 'sv (Silicon Valley)')
 })
 

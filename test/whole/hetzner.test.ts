@@ -234,7 +234,7 @@ test('mistakes are refused in the words of this cloud', async () => {
     loadBalancer('typo', { annotations: { [location]: 'hell' } }),
   )
   assert.is(code, 1)
-  assert.match(stderr, '"hell" is not a known location, did you mean "hel1"?')
+  assert.match(stderr, '"hell" is not a known location; did you mean "hel1"?')
   control.quota.set(0)
   const refused = await stage.kubectl(['create', '-f', '-'], loadBalancer('refused'))
   control.quota.set(200)

@@ -174,7 +174,7 @@ test('a misspelt zone is refused with the one that was meant', async () => {
   const misspelt = await stage.start({ env: { SCW_DEFAULT_ZONE: 'fr-par-11' } })
   const { code, stderr } = await stage.kubectl(['create', '-f', '-'], loadBalancer('victim'))
   assert.is(code, 1)
-  assert.match(stderr, 'setting SCW_DEFAULT_ZONE: "fr-par-11" is not a known zone, did you mean "fr-par-1"?')
+  assert.match(stderr, 'setting SCW_DEFAULT_ZONE: "fr-par-11" is not a known zone; did you mean "fr-par-1"?')
   await misspelt.stop()
 })
 

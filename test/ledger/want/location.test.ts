@@ -52,8 +52,8 @@ test('two names of one region do not contradict each other', () => {
 test('a region that does not exist is refused with the known ones', () => {
   assert.equal(locate(of('LT-Siauliaj'), [annotation], known), {
     problem:
-      'annotation cherryservers.com/fip-region: "LT-Siauliaj" is not a known region, did you mean "LT-Siauliai"?; ' +
-      'known: LT-Siauliai (Lithuania), NL-Amsterdam (Amsterdam, NL)',
+      'annotation cherryservers.com/fip-region: "LT-Siauliaj" is not a known region; did you mean "LT-Siauliai"? ' +
+      'Known: LT-Siauliai (Lithuania), NL-Amsterdam (Amsterdam, NL)',
   })
 })
 

@@ -291,8 +291,8 @@ const mistakes = [
     name: 'an unknown metro is refused with the nearest one and the list',
     service: makeService({ annotations: { 'metal.equinix.com/eip-metro': 'dallas' } }),
     problems: [
-      'annotation metal.equinix.com/eip-metro: "dallas" is not a known metro, did you mean "da"?; ' +
-        'known: da (Dallas), sv (Silicon Valley)',
+      'annotation metal.equinix.com/eip-metro: "dallas" is not a known metro; did you mean "da"? ' +
+        'Known: da (Dallas), sv (Silicon Valley)',
     ],
   },
   {
