@@ -1,4 +1,5 @@
 import { balancerAddress, type AddressReader, taggedAddress } from './control-plane-address.ts'
+import { failingServers } from './failing-servers.ts'
 import type { Guardian } from './guardian.ts'
 import { knownAddress, type KnownAddress } from './known-address.ts'
 import { wakeUp } from './wake-up.ts'
@@ -89,14 +90,17 @@ function makeGuardian(
   const now = () => clock.now()
   const known = knownAddress({ port, now, timeoutMs: readTimeoutMs })
   const metrics = guardianMetrics(base.metrics)
-  const targets = makeTargets({ base, caches, probe, probeHost, known, metrics, awake }, controlPlane)
+  const { probeFailures: failures, probeSuccesses: successes } = settings.process
+  const failing = failingServers({ failures, successes })
+  const onOutcome = () => failing.look(targets.nodes())
+  const targets = makeTargets({ base, caches, probe, probeHost, known, metrics, awake, onOutcome }, controlPlane)
   known.onChange((assigned, before) => {
     log.info({ ...assigned, before: before?.machines }, 'control-plane address is assigned')
     targets.refresh()
     targets.forgetAddress()
     awake.wake()
   })
-  const mirror = mirrorBeside(base, { known, controlPlane })
+  const mirror = mirrorBeside(base, { known, failing, controlPlane })
   const parts: Parts = { base, caches, probe, known, targets, metrics, awake, watchdog, mirror, signal: running.signal }
   const loop = makeLoop(parts)
   const elected = makeElection(parts, loop)
@@ -140,7 +144,11 @@ function makeTargets(
     known,
     metrics,
     awake,
-  }: Pick<Parts, 'base' | 'caches' | 'probe' | 'known' | 'metrics' | 'awake'> & { probeHost: Probe },
+    onOutcome,
+  }: Pick<Parts, 'base' | 'caches' | 'probe' | 'known' | 'metrics' | 'awake'> & {
+    probeHost: Probe
+    onOutcome: () => void
+  },
   controlPlane: ProbeOptions,
 ): Targets {
   const { log, vendor, settings } = base
@@ -161,6 +169,7 @@ function makeTargets(
       const facts = { name, ms: Math.round(ms), ...(!isWell && { failures, reason }) }
       log[isWell || failures > probeFailures ? 'debug' : 'info'](facts, isWell ? 'probe answered' : 'probe failed')
       if (!isWell) awake.wake()
+      onOutcome()
     },
   })
 }

@@ -12,6 +12,7 @@ import type { KubeClient } from '../../kube/client.ts'
 import type { Log } from '../../kube/log.ts'
 import type { Watcher } from '../../kube/watch.ts'
 import type { Dependencies, GuardianBase } from '../dependencies.ts'
+import type { FailingServers } from './failing-servers.ts'
 import type { KnownAddress } from './known-address.ts'
 
 type Deps = {
@@ -23,6 +24,7 @@ type Deps = {
   /** The control-plane address, which the guardian of it reads from the cloud. */
   address: { current(): string | undefined; onChange(listener: () => void): void }
   port: number | undefined
+  failing: FailingServers
 }
 
 /** Without events we look now and then: our watches do not show every change. */
@@ -30,14 +32,15 @@ const resyncMs = 60_000
 
 /** Keeps the Service that leads from the control-plane address to the API servers. It runs where the address is guarded. */
 export function mirrorServiceController(deps: Deps): ControllerDeclaration {
-  const { client, events, log, address, port, service: key } = deps
+  const { client, events, log, address, port, failing, service: key } = deps
   const caches = cachesOf(deps)
-  const changes = [...caches, address].map((source): Watch => watch(source, () => [key]))
+  const changes = [...caches, address, failing].map((source): Watch => watch(source, () => [key]))
   return {
     reconciler: mirrorService({
       client,
       address: () => address.current(),
       port,
+      isFailing: failing.has,
       event: (service, occurrence) => events.record(service, occurrence),
       now: () => performance.now(),
       log,
@@ -97,6 +100,12 @@ export type Mirror = {
   during(work: () => Promise<void>, signal: AbortSignal): Promise<void>
 }
 
+type MirrorFacts = {
+  known: Pick<KnownAddress, 'current' | 'onChange'>
+  failing: FailingServers
+  controlPlane: { port?: number }
+}
+
 /** The mirror of this process: every process that may move the address keeps it. */
 export function mirrorBeside(
   {
@@ -107,7 +116,7 @@ export function mirrorBeside(
     metrics,
     activity,
   }: Pick<GuardianBase, 'client' | 'events' | 'vendor' | 'log' | 'metrics' | 'activity'>,
-  { known, controlPlane }: { known: Pick<KnownAddress, 'current' | 'onChange'>; controlPlane: { port?: number } },
+  { known, failing, controlPlane }: MirrorFacts,
 ): Mirror {
   const declaration = mirrorServiceController({
     client,
@@ -116,6 +125,7 @@ export function mirrorBeside(
     service: vendor.policy.controlPlaneService,
     address: { current: () => known.current()?.address, onChange: (listener) => known.onChange(listener) },
     port: controlPlane.port,
+    failing,
   })
   const controller = defineController(declaration, { log, observer: controllerObserver(metrics, activity) })
   return {

@@ -7,6 +7,7 @@ import {
   type ServicePort,
   splitKey,
 } from '../../kube/objects.ts'
+import { canonicalIpAddress } from '../../lib/ip-address.ts'
 
 /** The Service of the API servers and where they listen, as they publish it themselves. */
 export type MirrorSource = { service: Service | undefined; slices: readonly EndpointSlice[] }
@@ -74,6 +75,23 @@ export function mirrorPorts({ port, source }: MirrorWanted): ServicePort[] {
     port: (n === 0 ? port : undefined) ?? (typeof targetPort === 'number' ? targetPort : inside),
     targetPort,
   }))
+}
+
+/**
+ * The slices without the API servers that fail, unless no other one is left. One that lost its power is published for up to
+ * 25 s more, and nodes would lose every connection that they deliver to it.
+ */
+export function withoutFailing(
+  slices: readonly EndpointSlice[],
+  isFailing: (address: string) => boolean,
+): readonly EndpointSlice[] {
+  const left = slices.map((slice) => ({
+    ...slice,
+    endpoints: (slice.endpoints ?? []).filter(
+      ({ addresses }) => !addresses.some((one) => isFailing(canonicalIpAddress(one) ?? one)),
+    ),
+  }))
+  return left.some(({ endpoints }) => endpoints.length > 0) ? left : slices
 }
 
 /** The slices of the mirror: the API servers' slices, word for word. They are deleted with the Service. */

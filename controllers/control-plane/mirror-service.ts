@@ -6,7 +6,7 @@ import { type Key, type Service, splitKey } from '../../kube/objects.ts'
 import { endpointSlices, endpoints, services } from '../../kube/resource.ts'
 import { listAll } from '../../kube/list-all.ts'
 import { type Outcome, type Reconciler, runSteps } from '../loop/reconciler.ts'
-import { sliceName, slicesOf } from './mirror-objects.ts'
+import { sliceName, slicesOf, withoutFailing } from './mirror-objects.ts'
 import { type MirrorSeen, type MirrorStep, planMirror } from './mirror-plan.ts'
 
 export type MirrorServiceOptions = {
@@ -15,6 +15,8 @@ export type MirrorServiceOptions = {
   address: () => string | undefined
   /** The port at the address, if it is not the API servers' own. */
   port: number | undefined
+  /** Whether the API server at an address fails. */
+  isFailing: (address: string) => boolean
   event: (service: Service, occurrence: Occurrence<'MirrorServiceContested'>) => void
   now: () => number
   log: Log
@@ -69,7 +71,7 @@ async function look(options: MirrorServiceOptions, key: Key, signal: AbortSignal
     key,
     address: options.address(),
     port,
-    source: { service: sourceService, slices: sourceSlices },
+    source: { service: sourceService, slices: withoutFailing(sourceSlices, options.isFailing) },
     service,
     endpoints: found,
     slices: [...labeled, ...unlabeled.filter((slice) => slice !== undefined)],

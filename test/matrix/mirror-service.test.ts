@@ -50,6 +50,20 @@ test('its endpoints are those of the API servers word for word, and follow them'
   for (const field of ['addressType', 'endpoints', 'ports'] as const) assert.equal(copy?.[field], source?.[field])
 })
 
+test('API servers that fail are no endpoints, unless all of them do', async () => {
+  const { setFailing } = await settled()
+  const rows = [
+    [['10.0.0.1'], ['10.0.0.2']],
+    [both, both],
+    [['10.0.0.2'], ['10.0.0.1']],
+    [[], both],
+  ]
+  for (const [failing = [], left = []] of rows) {
+    setFailing(failing)
+    await soon(`${failing.join()} fail`, async () => placesOf(await slices()).join() === left.join())
+  }
+})
+
 test('the last API server stays an endpoint while default/kubernetes shows none', async () => {
   await settled()
   await serveAt('10.0.0.9')

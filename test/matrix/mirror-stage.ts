@@ -88,17 +88,17 @@ export async function openMirrorStage() {
     startMirror,
     stopMirror,
     /** Keeps the mirror, and waits until it is as it should be. */
-    settled: async (outside?: number): Promise<Service & { setAddress: GuardedMirror['setAddress'] }> => {
+    settled: async (outside?: number): Promise<Service & Pick<GuardedMirror, 'setAddress' | 'setFailing'>> => {
       await stopMirror()
       await serveAt(...both)
-      const { setAddress } = await startMirror(outside)
+      const { setAddress, setFailing } = await startMirror(outside)
       setAddress(address)
       await eventually('the status shows the address', async () => (await shownIs(address)) || undefined)
       await eventually(
         'the endpoints are those of the API servers',
         async () => placesOf(await slices()).join() === both.join() || undefined,
       )
-      return { ...(await get())!, setAddress }
+      return { ...(await get())!, setAddress, setFailing }
     },
     /** Stops keeping the mirror, and removes it. */
     removed: async () => {

@@ -15,6 +15,8 @@ export const guardianUser = serviceAccountUser('eip-admission', names.guardian)
 export type GuardedMirror = {
   /** Sets the control-plane address. */
   setAddress: (address: string | undefined) => void
+  /** Says that the API servers at these addresses fail. */
+  setFailing: (servers: string[]) => void
   /** The log, as text. */
   log: string[]
   stop: () => Promise<void>
@@ -33,6 +35,7 @@ export function guardMirror(
   const recorder = eventRecorder({ client, component: 'control-plane', instance: 'test', log })
   const listeners: (() => void)[] = []
   let address: string | undefined
+  let failing = new Set<string>()
   const declaration = mirrorServiceController({
     client,
     events: recorder,
@@ -40,6 +43,7 @@ export function guardMirror(
     service: key,
     address: { current: () => address, onChange: (listener) => void listeners.push(listener) },
     port,
+    failing: { has: (server) => failing.has(server), onChange: (listener) => void listeners.push(listener) },
   })
   const stop = new AbortController()
   const running = defineController(declaration, { log, observer: noObserver }).run(stop.signal)
@@ -50,6 +54,10 @@ export function guardMirror(
     log: lines,
     setAddress(wanted) {
       address = wanted
+      for (const listener of listeners) listener()
+    },
+    setFailing(servers) {
+      failing = new Set(servers)
       for (const listener of listeners) listener()
     },
     async stop() {

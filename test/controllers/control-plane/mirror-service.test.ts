@@ -43,6 +43,7 @@ async function mirrorAfter(before: Service, changed: Service): Promise<Service |
     client: interposed(api.client, hooks),
     address: () => address,
     port: undefined,
+    isFailing: () => false,
     event: () => {},
     now: () => 0,
     log: silentLog,
