@@ -3,13 +3,13 @@ import { type SharedSource, settled, sharedReads } from '../../../inspect/cluste
 import { type Fact, readFact, valuesOf } from '../../../inspect/fact.ts'
 import type { CloudReader } from '../../../inspect/reader.ts'
 import { listAll, ifKnown } from '../../../kube/list-all.ts'
-import { defineResource, leases, secrets } from '../../../kube/resource.ts'
+import { leases, secrets } from '../../../kube/resource.ts'
 import { elasticIPs } from '../../../ledger/record/elastic-ip.ts'
 import { names } from '../../../settings/installed-names.ts'
 import { lockAt } from '../lock.ts'
 import type { Context, Values, Workload } from '../../../inspect/facts.ts'
 import type { Predecessor } from '../../../inspect/predecessors.ts'
-import type { KubeObject, Lease, Secret } from '../../../kube/objects.ts'
+import type { Lease, Secret } from '../../../kube/objects.ts'
 import type { FoundPredecessors } from '../../../inspect/find-predecessors.ts'
 import type { GivenSettings } from '../../../inspect/given-settings.ts'
 import type { Translation } from './translate.ts'
@@ -28,7 +28,6 @@ type TakeoverValues = ServiceFacts &
     leases: Lease[]
     /** The Secret with the password of MetalLB's sessions, which we may have written. */
     bgpSecret: Secret | undefined
-    autoscalers: Autoscaler[]
     /** The record of a takeover that was started. */
     progress: Progress | undefined
     /** The rights that `apply` needs and the person lacks. */
@@ -38,8 +37,6 @@ type TakeoverValues = ServiceFacts &
   }
 
 export type TakeoverFacts = { [Name in keyof TakeoverValues]: Fact<TakeoverValues[Name]> }
-
-export type Autoscaler = KubeObject & { spec?: { scaleTargetRef?: { kind: string; name: string } } }
 
 /** Everything that a plan is made of. */
 export type PlanInput = {
@@ -75,13 +72,6 @@ export function unreadFindings(facts: TakeoverFacts): PlanFinding[] {
   })
 }
 
-const autoscalers = defineResource<Autoscaler>({
-  apiVersion: 'autoscaling/v2',
-  kind: 'HorizontalPodAutoscaler',
-  plural: 'horizontalpodautoscalers',
-  namespaced: true,
-})
-
 type FactSource = SharedSource & {
   vendor: CloudReader
   pace: Values['cloudPace']
@@ -104,7 +94,6 @@ export async function readFacts(source: FactSource): Promise<TakeoverFacts> {
       ...sharedReads(source),
       records: readFact(() => ifKnown([], () => listAll(reader, elasticIPs))),
       workloads: Promise.resolve({ value: workloads }),
-      autoscalers: readFact(() => ifKnown([], () => listAll(reader, autoscalers))),
       leases: readFact(async () => {
         const found = await Promise.all(leasesAt.map((at) => reader.get(leases, at)))
         return found.filter((lease) => lease !== undefined)

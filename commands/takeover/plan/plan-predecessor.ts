@@ -5,7 +5,7 @@ import { type FoundPredecessors, type FoundWorkload, isRunning } from '../../../
 import { valueOf } from '../../../inspect/fact.ts'
 import type { PlanInput } from './facts.ts'
 import { type PlanFinding, type PlanFindings, type PredecessorWorkload, blocker, warning } from './plan.ts'
-import { autoscalerFinding, helmFinding, helmReleaseOf, managerFinding } from './workload-managers.ts'
+import { helmFinding, helmReleaseOf, managerFinding } from './workload-managers.ts'
 import { shell } from '../../../lib/remedy.ts'
 
 /** The workloads of the predecessor, and their findings. Pure. */
@@ -31,7 +31,6 @@ export function planPredecessor(
       ...(isBegun ? [] : (valueOf(facts.workloads) ?? []).filter(isOurs).map(ownProgram)),
       ...(running.length === 0 && !isBegun ? [notRunning(own, liveHolder)] : []),
       ...running.flatMap(({ object }) => helmFinding(object)),
-      ...(valueOf(facts.autoscalers) ?? []).flatMap((one) => autoscalerFinding(one, running)),
     ],
   }
 }

@@ -1,8 +1,6 @@
 import { keyOf } from '../../../kube/objects.ts'
 import { suspendedAnnotation } from '../annotations.ts'
 import type { Workload } from '../../../inspect/facts.ts'
-import type { FoundWorkload } from '../../../inspect/find-predecessors.ts'
-import type { Autoscaler } from './facts.ts'
 import { type PlanFindings, blocker, warning } from './plan.ts'
 
 /** Managers that would start a stopped workload again, by the labels or annotations that they write. */
@@ -54,26 +52,10 @@ export function helmReleaseOf({ metadata: { annotations = {} } }: Workload): str
 
 /** A workload of a release of Helm. */
 export function helmFinding(object: Workload): PlanFindings {
-  const { kind, metadata } = object
-  const { labels = {} } = metadata
   const release = helmReleaseOf(object)
-  if (labels['app.kubernetes.io/managed-by'] !== 'Helm' && release === undefined) return []
-  return warning('helm-release', `${kind} ${metadata.namespace}/${metadata.name}`, {
-    what: `it belongs to the Helm release ${release ?? 'of its label'}: helm upgrade would start the predecessor again`,
+  if (release === undefined) return []
+  return warning('helm-release', `${object.kind} ${keyOf(object)}`, {
+    what: `it belongs to the Helm release ${release}: helm upgrade would start the predecessor again`,
     remedy: 'do not upgrade that release until the takeover is final; uninstall it afterwards',
-  })
-}
-
-/** An autoscaler of a workload that runs. */
-export function autoscalerFinding({ metadata, spec }: Autoscaler, running: readonly FoundWorkload[]): PlanFindings {
-  const { kind, name } = spec?.scaleTargetRef ?? {}
-  const target = running.find(
-    ({ object }) =>
-      object.kind === kind && object.metadata.name === name && object.metadata.namespace === metadata.namespace,
-  )
-  if (!target) return []
-  return warning('autoscaled', `HorizontalPodAutoscaler ${metadata.namespace}/${metadata.name}`, {
-    what: `it scales ${kind} ${name}; it does not scale a workload without replicas`,
-    remedy: 'remove it if something else sets the replicas',
   })
 }

@@ -81,7 +81,6 @@ function planOf(scene: Scene = {}): TakeoverPlan {
     leases: [],
     document: undefined,
     bgpSecret: undefined,
-    autoscalers: [],
     progress: undefined,
     lacked: [],
     lock: undefined,
@@ -476,20 +475,6 @@ const inTheWay: { name: string; scene: Scene; blockers?: string[]; warnings?: st
     name: 'Helm',
     scene: { workloads: [program({ annotations: { 'meta.helm.sh/release-name': 'ccm' } })] },
     warnings: ['helm-release'],
-  },
-  {
-    name: 'an autoscaler',
-    scene: {
-      autoscalers: [
-        {
-          apiVersion: 'autoscaling/v2',
-          kind: 'HorizontalPodAutoscaler',
-          metadata: { namespace: 'kube-system', name: 'h' },
-          spec: { scaleTargetRef: { kind: 'Deployment', name: 'ccm' } },
-        },
-      ],
-    },
-    warnings: ['autoscaled'],
   },
   {
     name: 'a predecessor that is stopped',
