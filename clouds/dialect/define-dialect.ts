@@ -69,17 +69,10 @@ export type FormerSetting = {
   until: string
   env?: string
   field?: string
-} & (
-  | {
-      flag: Flag
-      /** Translates the value for `flag`; absent if it stays the same. */
-      translate?: (value: string) => string
-    }
-  | {
-      /** Why it no longer has an effect. */
-      noEffect: string
-    }
-)
+  flag: Flag
+  /** Translates the value for `flag`; absent if it stays the same. */
+  translate?: (value: string) => string
+}
 
 /** The settings of a dialect. Commands need the two that every dialect has; the others are known only in its folder. */
 type DialectRows = SettingsTable & {

@@ -174,12 +174,6 @@ const formerSettings: readonly FormerSetting[] = [
   // Such an annotation contains all peers of a node, like ours under a name without `{{n}}`.
   { until: '3.2.3', env: 'METAL_ANNOTATION_PEER_ASNS', flag: '--annotation-peer-asn' },
   { until: '3.2.3', env: 'METAL_ANNOTATION_PEER_IPS', flag: '--annotation-peer-ip' },
-  {
-    until: '3.1',
-    env: 'METAL_PEER_ASN',
-    field: 'peerASN',
-    noEffect: 'the ASN of the peers is the one that the provider reports',
-  },
 ]
 
 const predecessor = {

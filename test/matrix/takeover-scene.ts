@@ -182,7 +182,6 @@ export async function planFor(stage: TestStage): Promise<TakeoverPlan> {
       source: undefined,
       secret: { namespace: 'eip-admission', name: 'none', key: 'none', fields: [], how: 'copy' },
       values: '',
-      notes: [],
     },
     services: planned,
     reservations: [],

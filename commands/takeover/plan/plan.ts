@@ -122,8 +122,6 @@ export type PlannedSettings = {
   }
   /** The values file of the chart, as YAML. It holds no secret. */
   values: string
-  /** The predecessor's settings that have no effect any more, or another one. */
-  notes: string[]
 }
 
 export type TakeoverPlan = {

@@ -16,7 +16,7 @@ export function plannedSettings({ predecessor, given, translation, flags, contex
   const secret = { namespace: context.settings.process.namespace, name: secretName, key: secretKey }
   const ref = given.file?.ref
   const isCopy = Object.keys(translation.merged).length === 0 && ref?.kind === 'Secret'
-  const { extraEnv, notes } = translation
+  const { extraEnv } = translation
   const { loadBalancer } = context.vendor
   return {
     cloudProvider,
@@ -24,7 +24,6 @@ export function plannedSettings({ predecessor, given, translation, flags, contex
     source: ref?.kind === 'Secret' ? { namespace: ref.namespace, name: ref.name, key: ref.key } : undefined,
     secret: { ...secret, fields: Object.keys(translation.file?.fields ?? {}), how: isCopy ? 'copy' : 'merge' },
     values: chartValuesOf({ dialect, cloudProvider, flags, secret, extraEnv, loadBalancer }),
-    notes,
   }
 }
 

@@ -5,7 +5,7 @@ import { type SettingsFile, fieldValues, parseSettingsFile } from '../../../sett
 import { fixedFlags, ignoredFlags } from '../../settings/ignored-flags.ts'
 import { processSettings } from '../../../settings/process.ts'
 import { type Places, type Setting, placesOf } from '../../../settings/setting.ts'
-import { type GivenSettings, type GivenVariable, isFalse, refText } from '../../../inspect/given-settings.ts'
+import { type GivenSettings, type GivenVariable, refText } from '../../../inspect/given-settings.ts'
 import { type PlanFinding, blocker, warning } from './plan.ts'
 import { type Predecessor, isBefore } from '../../../inspect/predecessors.ts'
 
@@ -17,25 +17,26 @@ export type Translation = {
   merged: Record<string, string>
   /** Variables that the pods of `serve` need too: the proxies. */
   extraEnv: { name: string; value: string }[]
-  notes: string[]
   /** The settings without a counterpart, and the unread ones. */
   findings: PlanFinding[]
 }
 
-/** Flags that say where the predecessor's own pod runs, or which the chart sets itself, each with the reason. */
-const ownFlags: Record<string, string | undefined> = {
-  '--cloud-provider': undefined,
-  '--cloud-config': undefined,
-  '--provider-config': undefined,
-  '--kubeconfig': undefined,
-  '--master': undefined,
-  '--namespace': undefined,
-  '--bind-address': 'the chart chooses the address of health and metrics',
-  '--secure-port': 'the chart chooses the port of health and metrics',
-  '--port': undefined,
-  '--address': undefined,
-  '--load-balancer-manifest': 'the announcing software is installed already, so its manifest is not applied again',
-}
+/** Flags that say where the predecessor's own pod runs, or that the chart and `serve` decide themselves. */
+const ownFlags = [
+  '--cloud-provider',
+  '--cloud-config',
+  '--provider-config',
+  '--kubeconfig',
+  '--master',
+  '--namespace',
+  '--bind-address',
+  '--secure-port',
+  '--port',
+  '--address',
+  '--leader-elect',
+  // The announcing software is installed already.
+  '--load-balancer-manifest',
+]
 
 const proxies = /^(https?|no)_proxy$/i
 
@@ -43,25 +44,16 @@ const proxies = /^(https?|no)_proxy$/i
 export function translate(predecessor: Predecessor, given: GivenSettings, version?: string): Translation {
   const dialect = dialectOf(predecessor)
   const rows: Setting<unknown>[] = Object.values({ ...cloudChoice, ...dialect.table, ...processSettings })
-  const known = new Map<string, Setting<unknown>>(
+  const byFlag = new Map<string, Setting<unknown>>(
     rows.flatMap((row) => [row.flag ?? [], row.aliases ?? []].flat().map((flag) => [flag, row])),
   )
-  const result: Translation = {
-    flags: {},
-    file: undefined,
-    merged: {},
-    extraEnv: [],
-    notes: [],
-    findings: given.unread.map(unreadFinding),
-  }
-  for (const [name, value] of Object.entries(given.flags)) {
-    const isSecret = given.secretFlags.includes(name)
-    translateFlag({ name, value, isSecret }, { row: known.get(name), result })
-  }
+  const byEnv = new Map(rows.flatMap((row) => [row.env ?? [], row.otherEnv ?? []].flat().map((name) => [name, row])))
+  const result = { flags: {}, merged: {}, extraEnv: [], findings: given.unread.map(unreadFinding) }
+  for (const [name, value] of Object.entries(given.flags))
+    translateFlag({ name, value, isSecret: given.secretFlags.includes(name) }, { row: byFlag.get(name), result })
   const former = (predecessor.formerSettings ?? []).filter(
     ({ until }) => version === undefined || isBefore(version, until),
   )
-  const byEnv = new Map(rows.flatMap((row) => [row.env ?? [], row.otherEnv ?? []].flat().map((name) => [name, row])))
   const parsed = given.file && parseSettingsFile(refText(given.file.ref), given.file.text)
   // A release without a number is taken for a current one: there the present name counts.
   const ofFile = parsed?.fields ?? {}
@@ -69,17 +61,14 @@ export function translate(predecessor: Predecessor, given: GivenSettings, versio
   for (const variable of given.env.filter(({ name }) => !former.some(({ env }) => env === name)))
     translateVariable(variable, { row: byEnv.get(variable.name), result })
   for (const one of former) {
-    const row = 'flag' in one ? known.get(one.flag) : undefined
-    const variables = row && isPresent(row) ? [] : formerVariables(one, given.env, ofFile)
-    for (const variable of variables) translateFormer(variable, one, { row, result })
+    const row = byFlag.get(one.flag)
+    const variable = row && isPresent(row) ? undefined : formerVariable(one, given.env, ofFile)
+    if (variable) translateVariable(variable, { row, result })
   }
-  const formerFields = former.flatMap(({ field }) => field ?? [])
-  const replaced = [...formerFields, ...Object.keys(result.merged)]
+  const replaced = [...former.flatMap(({ field }) => field ?? []), ...Object.keys(result.merged)]
   const fields = { ...withoutFields(ofFile, replaced), ...result.merged }
-  result.file = parsed
-    ? { ...parsed, fields }
-    : { path: "the predecessor's environment", fields: result.merged, problems: [] }
-  return result
+  const file = parsed ?? { path: "the predecessor's environment", problems: [] }
+  return { ...result, file: { ...file, fields } }
 }
 
 /** The dialect of a predecessor. */
@@ -89,62 +78,51 @@ function dialectOf({ dialect: name }: Predecessor): Dialect {
   return found
 }
 
-type Target = { row: Setting<unknown> | undefined; result: Translation }
-
-function translateFlag({ name: flag, value, isSecret }: GivenVariable, { row, result }: Target): void {
-  if (flag in ownFlags) {
-    if (ownFlags[flag] !== undefined) result.notes.push(`${flag} is left out: ${ownFlags[flag]}`)
-  } else if (flag === '--leader-elect') {
-    if (isFalse(value))
-      result.notes.push('--leader-elect=false is left out: two replicas run, and the lease says which one leads')
-  } else if (Object.hasOwn(ignoredFlags, flag)) {
-    result.notes.push(`${flag} has no effect: ${new Map(Object.entries(ignoredFlags)).get(flag)}`)
-  } else if (Object.hasOwn(fixedFlags, flag)) {
-    result.flags[flag] = value
-  } else if (row) {
-    if (!isSecret) result.flags[row.flag ?? flag] = value
-    else if (row.field !== undefined) result.merged[row.field] = value
-    else result.findings.push(untranslated(flag, row))
-  } else {
-    result.findings.push(unknown('flag', flag))
-  }
+type Target = {
+  row: Setting<unknown> | undefined
+  result: Pick<Translation, 'flags' | 'merged' | 'extraEnv' | 'findings'>
 }
 
-function translateVariable({ name, value, isSecret }: GivenVariable, { row, result }: Target): void {
+function translateFlag(given: GivenVariable, { row, result }: Target): void {
+  const { name, value } = given
+  if (ownFlags.includes(name) || Object.hasOwn(ignoredFlags, name)) return
+  if (Object.hasOwn(fixedFlags, name)) result.flags[name] = value
+  else if (row) put(given, row, result)
+  else result.findings.push(unknown('flag', name))
+}
+
+function translateVariable(given: GivenVariable, { row, result }: Target): void {
+  const { name, value, isSecret } = given
   if (proxies.test(name)) {
     // A URL with a user has a password too.
     if (isSecret || value.includes('@')) result.findings.push(secretProxy(name))
     else result.extraEnv.push({ name, value })
   }
   if (name === 'KUBECONFIG' || name === 'POD_NAMESPACE') return
-  if (!row) {
-    if (dialects.some(({ envPrefix }) => name.startsWith(envPrefix))) result.findings.push(unknown('variable', name))
-    return
-  }
-  if (value === '') return
+  if (row && value !== '') put(given, row, result)
+  if (!row && dialects.some(({ envPrefix }) => name.startsWith(envPrefix)))
+    result.findings.push(unknown('variable', name))
+}
+
+/** Puts a value where `serve` reads it: what is secret into the file, anything else into a flag. */
+function put({ name, value, isSecret }: GivenVariable, row: Setting<unknown>, result: Target['result']): void {
   const { flag, field, format } = row
-  if ((isSecret || format.secret || flag === undefined) && field !== undefined) result.merged[field] ??= value
-  else if (flag !== undefined && !isSecret && !format.secret) result.flags[flag] ??= value
+  if (flag !== undefined && !isSecret && !format.secret) result.flags[flag] ??= value
+  else if (field !== undefined) result.merged[field] ??= value
   else result.findings.push(untranslated(name, row))
 }
 
-function translateFormer(variable: GivenVariable, former: FormerSetting, target: Target): void {
-  const { name, value } = variable
-  if ('noEffect' in former) target.result.notes.push(`${name} has no effect: ${former.noEffect}`)
-  else translateVariable({ ...variable, value: former.translate?.(value) ?? value }, target)
-}
-
 /** The value of a setting under its former name: that of the environment, or else that of the file. */
-function formerVariables(
-  { env, field = '' }: FormerSetting,
+function formerVariable(
+  { env, field = '', translate: present = (value) => value }: FormerSetting,
   variables: readonly GivenVariable[],
   fields: SettingsFile['fields'],
-): GivenVariable[] {
+): GivenVariable | undefined {
   const ofFile = fieldValues(fields, field)
     .filter(({ value }) => ['string', 'boolean', 'number'].includes(typeof value))
     .map(({ name, value }) => ({ name, value: String(value), isSecret: true }))
-  const given = [...variables.filter(({ name }) => name === env), ...ofFile].filter(({ value }) => value !== '')
-  return given.slice(0, 1)
+  const given = [...variables.filter(({ name }) => name === env), ...ofFile].find(({ value }) => value !== '')
+  return given && { ...given, value: present(given.value) }
 }
 
 /** Fields without those that the environment sets: it takes precedence over the file, in any spelling. */

@@ -50,7 +50,7 @@ function predecessorText({ predecessor: { workloads, lease, finalizers }, target
 
 /** The predecessor's settings in our words. */
 function settingsText({ settings }: TakeoverPlan): string {
-  const { source, secret, values, notes } = settings
+  const { source, secret, values } = settings
   const from = source ? `Secret ${source.namespace}/${source.name} (${source.key})` : "the predecessor's environment"
   const fields = secret.fields.map(plainText).join(', ')
   const how = secret.how === 'copy' ? 'a copy of' : 'merged from'
@@ -62,7 +62,6 @@ function settingsText({ settings }: TakeoverPlan): string {
       .trimEnd()
       .split('\n')
       .map((line) => `  ${plainLine(line)}`),
-    ...notes.map((note) => `note: ${plainText(note)}`),
   ])
 }
 

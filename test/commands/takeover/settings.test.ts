@@ -182,7 +182,7 @@ const none: GivenSettings = { flags: {}, secretFlags: [], env: [], file: undefin
 const ref = { kind: 'Secret', namespace: 'kube-system', name: 'metal-cloud-config', key: 'cloud-sa.json' } as const
 
 test('flags of the table stay, those of the pod and without effect go, unknown ones are named', () => {
-  const { flags, notes, findings } = translate(equinix, {
+  const { flags, findings } = translate(equinix, {
     ...none,
     flags: {
       '--cloud-provider': 'equinixmetal',
@@ -196,10 +196,6 @@ test('flags of the table stay, those of the pod and without effect go, unknown o
     },
   })
   assert.equal(flags, { '--leader-elect-resource-name': 'ccm', '--controllers': '*,-service' })
-  assert.equal(
-    notes.map((note) => note.split(' ')[0]),
-    ['--leader-elect=false', '--secure-port', '--authentication-skip-lookup'],
-  )
   assert.equal(
     findings.map(({ reason, where }) => [reason, where]),
     [['unknown-flag', '--tls-sni-cert-key']],
@@ -334,26 +330,23 @@ for (const { name, of, version, env = {}, file = {}, flag, field } of formerName
     )
   })
 
-const peersVariables: { version: string; variables: string[]; flags: object; notes: string[]; unknown: string[] }[] = [
+const peersVariables: { version: string; variables: string[]; flags: object; unknown: string[] }[] = [
   {
     version: '3.0.2',
     variables: ['METAL_ANNOTATION_PEER_ASNS=a/asns', 'METAL_ANNOTATION_PEER_IPS=a/ips', 'METAL_PEER_ASN=65530'],
     flags: { '--annotation-peer-asn': 'a/asns', '--annotation-peer-ip': 'a/ips' },
-    notes: ['METAL_PEER_ASN has no effect: the ASN of the peers is the one that the provider reports'],
-    unknown: [],
+    unknown: ['METAL_PEER_ASN'],
   },
   {
     version: '3.2.2',
     variables: ['METAL_ANNOTATION_PEER_IPS=a/ips', 'METAL_PEER_ASN=65530'],
     flags: { '--annotation-peer-ip': 'a/ips' },
-    notes: [],
     unknown: ['METAL_PEER_ASN'],
   },
   {
     version: '3.2.3',
     variables: ['METAL_ANNOTATION_PEER_IPS=a/ips', 'METAL_ANNOTATION_PEER_IP=a/ip'],
     flags: { '--annotation-peer-ip': 'a/ip' },
-    notes: [],
     unknown: ['METAL_ANNOTATION_PEER_IPS'],
   },
 ]
@@ -364,16 +357,9 @@ for (const { version, variables, ...wanted } of peersVariables)
       const [name = '', value = ''] = one.split('=')
       return { name, value, isSecret: false }
     })
-    const { flags, notes, findings } = translate(equinix, { ...none, env }, version)
-    assert.equal({ flags, notes, unknown: findings.map(({ where }) => where) }, wanted)
+    const { flags, findings } = translate(equinix, { ...none, env }, version)
+    assert.equal({ flags, unknown: findings.map(({ where }) => where) }, wanted)
   })
-
-test('CPEM 3.0 took the ASN of the peers from its file too, which ours does not keep', () => {
-  const file = { ref, text: JSON.stringify({ metro: 'da', PeerASN: 65530 }) }
-  const { notes, file: translated } = translate(equinix, { ...none, file }, '3.0.2')
-  assert.equal(translated?.fields, { metro: 'da' })
-  assert.equal(notes, ['PeerASN has no effect: the ASN of the peers is the one that the provider reports'])
-})
 
 test('packet-ccm 1.1 turned load balancing off by a field that its README spelled in another way', () => {
   const predecessor = predecessors.find(({ id }) => id === 'packet')

@@ -316,7 +316,6 @@ function planOf(all: Service[], api: ReturnType<typeof apiServer>, elects: boole
       source: undefined,
       secret: { namespace: '', name: '', key: '', fields: [], how: 'copy' },
       values: '',
-      notes: [],
     },
     services: all.map(plannedService),
     reservations: [],
