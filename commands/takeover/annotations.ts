@@ -1,6 +1,5 @@
 import type { Annotation, WrittenName } from '../../lib/annotation.ts'
 import { stoppedLabel } from '../../settings/installed-names.ts'
-import { replicasAnnotation } from './workloads.ts'
 
 /** Set to `true` on a workload of the predecessor, it says that whoever manages the workload is suspended. */
 export const suspendedAnnotation = 'eip-admission.dev/manager-suspended'
@@ -14,13 +13,6 @@ export const takeoverAnnotations: readonly Annotation[] = [
     values: '`true`',
     sentence:
       'On a workload that `takeover` stops, also on a DaemonSet: Argo CD, Flux or its owner is suspended and will not start it again meanwhile.',
-  },
-  {
-    name: replicasAnnotation,
-    on: 'Deployment',
-    writers: ['eip-admission'],
-    values: 'a number',
-    sentence: 'How many replicas the Deployment of eip-admission had when `takeover undo` stopped it.',
   },
 ]
 

@@ -20,9 +20,6 @@ const resources: Record<StoppableWorkload['kind'], Resource<inspect.Workload>> =
   DaemonSet: daemonSets,
 }
 
-/** The number of replicas that the Deployment of eip-admission had when `undo` stopped it. */
-export const replicasAnnotation = 'eip-admission.dev/replicas-before-undo'
-
 /** Reads a workload; undefined if it does not exist. */
 export async function readWorkload(
   client: KubeClient,
@@ -54,24 +51,19 @@ export function isStopped({ kind, spec }: StoppableWorkload): boolean {
 
 /** Lets a workload run again, a Deployment with so many replicas. */
 export function startWorkload(client: KubeClient, workload: StoppableWorkload, replicas: number): Promise<void> {
-  const started = workload.kind === 'Deployment' ? { spec: { replicas } } : selectorPatch(null)
-  return patchWorkload(client, workload, { ...started, ...annotationPatch(workload, null) })
+  return patchWorkload(client, workload, workload.kind === 'Deployment' ? { spec: { replicas } } : selectorPatch(null))
 }
 
-function stopWorkload(client: KubeClient, workload: StoppableWorkload, isOurs: boolean): Promise<void> {
-  const stopped = workload.kind === 'Deployment' ? { spec: { replicas: 0 } } : selectorPatch('true')
-  const replicas = String(workload.spec?.replicas ?? 1)
-  return patchWorkload(client, workload, { ...stopped, ...(isOurs && annotationPatch(workload, replicas)) })
+function stopWorkload(client: KubeClient, workload: StoppableWorkload): Promise<void> {
+  return patchWorkload(
+    client,
+    workload,
+    workload.kind === 'Deployment' ? { spec: { replicas: 0 } } : selectorPatch('true'),
+  )
 }
 
 function selectorPatch(value: string | null): object {
   return { spec: { template: { spec: { nodeSelector: { [stoppedLabel]: value } } } } }
-}
-
-/** Remembers on a Deployment of ours how many replicas it had, or forgets it. */
-function annotationPatch({ kind, metadata: { annotations = {} } }: StoppableWorkload, replicas: string | null): object {
-  if (kind !== 'Deployment' || (replicas === null && !(replicasAnnotation in annotations))) return {}
-  return { metadata: { annotations: { [replicasAnnotation]: replicas } } }
 }
 
 /** Writes a merge patch: everything else of the workload stays. */
@@ -91,20 +83,18 @@ export function workloadText(workload: StoppableWorkload): string {
 
 type Stopping = Pick<TakeoverStep, 'name' | 'title'> & {
   workloads: () => Promise<StoppableWorkload[]>
-  /** Whether they are ours: a Deployment remembers its replicas. */
-  isOurs: boolean
   /** Learns of every pod that is left at a look. */
   note?: (pod: Pod) => void
 }
 
 /** Stops workloads and waits until no pod of them is left. */
-export function stopStep(client: KubeClient, { name, title, workloads, isOurs, note }: Stopping): TakeoverStep {
+export function stopStep(client: KubeClient, { name, title, workloads, note }: Stopping): TakeoverStep {
   return {
     name,
     title,
     missing: async () => stillRunning(client, await workloads(), note),
     async act() {
-      for (const one of await workloads()) if (!isStopped(one)) await stopWorkload(client, one, isOurs)
+      for (const one of await workloads()) if (!isStopped(one)) await stopWorkload(client, one)
     },
     async returned() {
       const back = (await workloads()).find((one) => !isStopped(one))

@@ -80,7 +80,6 @@ function stepsOf(
       name: 'stop-predecessor',
       title: `Stop ${plan.predecessor.title}`,
       workloads: () => readWorkloads(client, found.workloads),
-      isOurs: false,
       // The step ends when none of them is left.
       note: (pod) => lead.ended.add(hostnameOf(pod)),
     }),

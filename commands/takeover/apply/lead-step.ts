@@ -10,24 +10,20 @@ import {
   isStopped,
   ownWorkloads,
   readyPods,
-  replicasAnnotation,
   startWorkload,
   waitingReason,
   workloadText,
 } from '../workloads.ts'
 import { counted } from '../../../lib/text.ts'
 
-/** The replicas of the chart by default. */
+/** The replicas of the chart by default. `helm upgrade` sets another number again. */
 const usualReplicas = 2
 
 type Leading = { client: KubeClient; namespace: string; lead: LeadLease }
 
-/** Starts these of our workloads that are stopped, each with as many replicas as it had. */
+/** Starts these of our workloads that are stopped. */
 async function startStopped(client: KubeClient, own: readonly StoppableWorkload[]): Promise<void> {
-  for (const workload of own.filter(isStopped)) {
-    const before = workload.metadata.annotations?.[replicasAnnotation]
-    await startWorkload(client, workload, Number(before ?? usualReplicas))
-  }
+  for (const workload of own.filter(isStopped)) await startWorkload(client, workload, usualReplicas)
 }
 
 type Standby = Leading & {

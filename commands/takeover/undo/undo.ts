@@ -78,7 +78,6 @@ async function carryOut({ client, namespace, signal, tell }: UndoDeps, run: Run)
     name: 'stop',
     title: 'Stop eip-admission in the cluster',
     workloads: () => ownWorkloads(client, namespace),
-    isOurs: true,
   })
   const steps = await run.carryOut(
     [
