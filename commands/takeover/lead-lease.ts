@@ -64,7 +64,6 @@ export function leadLease({ client, lease, clock }: { client: KubeClient; lease:
 export function holdStep(client: KubeClient, lead: LeadLease, isPredecessorBack: () => Promise<boolean>): TakeoverStep {
   const place = placeOf(lead.at)
   return {
-    name: 'hold-lease',
     title: `Keep every eip-admission from acting, by the ${place}`,
     async missing(): Promise<Missing | undefined> {
       if (lead.isOurs()) return undefined

@@ -6,7 +6,7 @@ import { type LeadLease, leadLease } from './lead-lease.ts'
 import { withLock } from './lock.ts'
 import type { ObjectRef } from './plan/plan.ts'
 import { type Progress, progressStore } from './progress.ts'
-import { type StepResult, type TakeoverStep, patiently, runSteps } from './steps.ts'
+import { type TakeoverStep, patiently, runSteps } from './steps.ts'
 import type { BegunStep } from './takeover-status.ts'
 
 /** The dependencies of a run of `apply` or `undo`. */
@@ -30,7 +30,7 @@ export type Run = {
   /** Throws if another process has the lock or the lease by now. */
   check: () => Promise<void>
   /** Carries out steps, and records which one begins. */
-  carryOut: (steps: readonly TakeoverStep[], found: FoundBefore) => Promise<StepResult[]>
+  carryOut: (steps: readonly TakeoverStep[], found: FoundBefore) => Promise<void>
   /** Records again what was found, after a step has added to it. */
   save: () => Promise<void>
 }
@@ -58,13 +58,12 @@ export function lockedRun<T>(deps: RunDeps, of: Running, work: (run: Run) => Pro
         current = { state: command === 'apply' ? 'applying' : 'undoing', step, found }
         return save()
       }
-      const results = await runSteps(steps, { ...deps, record, check, clock })
+      await runSteps(steps, { ...deps, record, check, clock })
       await patiently({ ...deps, clock }, async () => {
         await check()
         if (command === 'undo') await store.remove()
         else if (current) await store.write({ ...current, state: 'applied' })
       })
-      return results
     }
     try {
       return await work({ clock, before, lead, check, carryOut, save })

@@ -9,8 +9,6 @@ export type Missing = { text: string; hint?: string }
 
 /** A step of a takeover. It reads everything from the cluster, so it may be repeated after any end of an earlier run. */
 export type TakeoverStep = {
-  name: string
-  /** The name of the step for people. */
   title: string
   /** The part that is left; undefined if the step is done. */
   missing(): Promise<Missing | undefined>
@@ -19,8 +17,6 @@ export type TakeoverStep = {
   /** The writer who started again what this step stopped; undefined if it is still stopped. Each later step looks again. */
   returned?(): Promise<string | undefined>
 }
-
-export type StepResult = { name: string; title: string; ms: number }
 
 export type RunDeps = {
   /** Records which step begins, before it does anything. */
@@ -40,20 +36,16 @@ const lookMs = 500
 const settleMs = { first: 15_000, again: 30_000 }
 
 /** Carries out steps one after the other, until each sees that it is done. Throws when one makes no progress for too long. */
-export async function runSteps(steps: readonly TakeoverStep[], deps: RunDeps): Promise<StepResult[]> {
-  const results: StepResult[] = []
+export async function runSteps(steps: readonly TakeoverStep[], deps: RunDeps): Promise<void> {
   const ended = endedSteps(deps)
   for (const [at, step] of steps.entries()) {
-    const startedMs = deps.clock.now()
     deps.tell(`[${at + 1}/${steps.length}] ${step.title}`)
     stopIfAborted(deps.signal)
     await patiently(deps, deps.check)
-    await patiently(deps, () => deps.record({ name: step.name, title: step.title, number: at + 1, of: steps.length }))
+    await patiently(deps, () => deps.record({ title: step.title, number: at + 1, of: steps.length }))
     await runStep(step, { ...deps, ended, isLast: at + 1 === steps.length })
     ended.add(step)
-    results.push({ name: step.name, title: step.title, ms: Math.round(deps.clock.now() - startedMs) })
   }
-  return results
 }
 
 type StepDeps = RunDeps & { ended: EndedSteps; isLast: boolean }

@@ -2,7 +2,7 @@
 export type TakeoverState = 'applying' | 'applied' | 'undoing'
 
 /** The step that a run started last: the next run continues there. */
-export type BegunStep = { name: string; title: string; number: number; of: number }
+export type BegunStep = { title: string; number: number; of: number }
 
 /** A run that works on a takeover: its person, its start, and its last renewal. */
 export type Worker = { who: string; command: string; since: string | undefined; renewed: string | undefined }

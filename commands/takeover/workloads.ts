@@ -81,16 +81,15 @@ export function workloadText(workload: StoppableWorkload): string {
   return `${workload.kind} ${keyOf(workload)}`
 }
 
-type Stopping = Pick<TakeoverStep, 'name' | 'title'> & {
+type Stopping = Pick<TakeoverStep, 'title'> & {
   workloads: () => Promise<StoppableWorkload[]>
   /** Learns of every pod that is left at a look. */
   note?: (pod: Pod) => void
 }
 
 /** Stops workloads and waits until no pod of them is left. */
-export function stopStep(client: KubeClient, { name, title, workloads, note }: Stopping): TakeoverStep {
+export function stopStep(client: KubeClient, { title, workloads, note }: Stopping): TakeoverStep {
   return {
-    name,
     title,
     missing: async () => stillRunning(client, await workloads(), note),
     async act() {

@@ -8,7 +8,7 @@ import { type FoundBefore, lateWorkloads, readFound, servedServices } from '../f
 import { placeOf } from '../lead-lease.ts'
 import type { TakeoverPlan } from '../plan/plan.ts'
 import { type Run, type RunDeps, lockedRun } from '../run.ts'
-import type { TakeoverStep, StepResult } from '../steps.ts'
+import type { TakeoverStep } from '../steps.ts'
 import type { Pod } from '../../../inspect/facts.ts'
 import { readWorkloads, stopStep } from '../workloads.ts'
 import { type Verified, verifyStep } from './verify.ts'
@@ -20,7 +20,7 @@ export type ApplyDeps = RunDeps & {
   install: (plan: TakeoverPlan) => Promise<void>
 }
 
-export type ApplyResult = Verified & { plan: TakeoverPlan; steps: StepResult[] }
+export type ApplyResult = Verified & { plan: TakeoverPlan }
 
 /** Carries out a takeover, or the rest of one. Each step finds out which part is done already. */
 export async function applyTakeover(deps: ApplyDeps): Promise<ApplyResult> {
@@ -32,7 +32,7 @@ export async function applyTakeover(deps: ApplyDeps): Promise<ApplyResult> {
   return lockedRun(deps, of, async (run) => {
     const { state, step } = run.before ?? {}
     // Another run may have worked between our plan and our lock.
-    const isAsPlanned = state === plan.status?.recorded && step?.name === plan.status?.step.name
+    const isAsPlanned = state === plan.status?.recorded && step?.title === plan.status?.step.title
     return carryOut(deps, isAsPlanned ? plan : await freePlan(deps), run)
   })
 }
@@ -56,8 +56,8 @@ async function carryOut(deps: ApplyDeps, plan: TakeoverPlan, run: Run): Promise<
       `${late.join(' and ')} did not run when the takeover began; stop it, or run \`eip-admission takeover undo\` first`,
     )
   const verify = verifyStep({ client: deps.client, planned: servedServices(plan), found })
-  const steps = await run.carryOut([...stepsOf(deps, plan, { found, lead: run.lead }), verify], found)
-  return { plan, steps, ...verify.results() }
+  await run.carryOut([...stepsOf(deps, plan, { found, lead: run.lead }), verify], found)
+  return { plan, ...verify.results() }
 }
 
 /** The steps before the last one, which verifies. */
@@ -77,7 +77,6 @@ function stepsOf(
     installStep(client, () => install(plan)),
     standbyStep({ client, namespace, lead, signal, isElecting, onClaimed }),
     stopStep(client, {
-      name: 'stop-predecessor',
       title: `Stop ${plan.predecessor.title}`,
       workloads: () => readWorkloads(client, found.workloads),
       // The step ends when none of them is left.
@@ -95,7 +94,6 @@ function hostnameOf({ metadata, spec }: Pod): string {
 /** Applies what `install` applies, unless the cluster has it: its last object is a webhook configuration. */
 function installStep(client: KubeClient, install: () => Promise<void>): TakeoverStep {
   return {
-    name: 'install',
     title: 'Install what eip-admission needs in the cluster',
     async missing() {
       const [definition, mutating, validating] = await Promise.all([

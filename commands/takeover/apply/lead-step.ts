@@ -53,7 +53,6 @@ export function standbyStep({ client, namespace, lead, signal, isElecting, onCla
     return isRenewed && (isOwnIdentity(holder) || (isElecting && isForeign(holder))) ? undefined : holder
   }
   return {
-    name: 'standby',
     title: 'Start eip-admission on standby',
     async missing() {
       const holder = await holderLeft()
@@ -100,7 +99,6 @@ export function leadStep({ client, namespace, lead }: Omit<Leading, 'signal'>): 
     return { holder, leads: lease && isOwnIdentity(holder) && isHeld(lease, new Date()) }
   }
   return {
-    name: 'lead',
     title: 'Let eip-admission lead',
     async missing() {
       const [{ holder, leads }, own] = await Promise.all([stored(), ownWorkloads(client, namespace)])

@@ -30,7 +30,6 @@ export function verifyStep(deps: Deps): TakeoverStep & { results(): Verified } {
   const theirs = new Set(deps.found.metallb?.objects.map(({ kind, name }) => `${kind} ${name}`))
   let last: Look = { seen: [], metallb: [], routes: { announcingNodes: undefined, sessions: undefined } }
   return {
-    name: 'verify',
     title: `Adopt and verify ${counted(deps.planned.length, 'Services')}`,
     async missing() {
       last = await look(deps)

@@ -7,8 +7,8 @@ import { asJson, table, findings } from './text.ts'
 import type { End } from '../end.ts'
 
 /** The report of `takeover apply`. */
-export function applyReport({ plan, steps, services, routes }: ApplyResult, format: Format): string {
-  if (format === 'json') return asJson({ state: 'applied', predecessor: plan.predecessor.id, steps, services, routes })
+export function applyReport({ plan, services, routes }: ApplyResult, format: Format): string {
+  if (format === 'json') return asJson({ state: 'applied', predecessor: plan.predecessor.id, services, routes })
   const shown = services.filter(({ isGone }) => !isGone)
   const gone = services.length - shown.length
   const counts = `Taken over: ${counted(shown.length, 'Services')}${gone > 0 ? `; deleted, or no longer of type LoadBalancer: ${gone}` : ''}`
@@ -36,8 +36,8 @@ function routesText({ announcingNodes, sessions }: Routes): string[] {
 }
 
 /** The report of `takeover undo`. */
-export function undoReport({ title, steps, reservations }: UndoResult, format: Format): string {
-  if (format === 'json') return asJson({ state: 'undone', steps, reservations })
+export function undoReport({ title, reservations }: UndoResult, format: Format): string {
+  if (format === 'json') return asJson({ state: 'undone', reservations })
   const left = reservations.map(
     ({ id, address, reason }) => `  ${address ?? 'no address yet'}  ${id}  ${plainText(reason)}`,
   )

@@ -29,7 +29,6 @@ export function documentStep({ client, found, signal, check, clock }: UndoWork):
     return { map, counts, waves: wavesOfPeers(counts.peers) }
   }
   return {
-    name: 'document',
     title: "Count the Services in MetalLB's ConfigMap",
     async missing() {
       const { counts, waves = [] } = (await read()) ?? {}

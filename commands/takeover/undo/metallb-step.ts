@@ -36,7 +36,6 @@ import { counted } from '../../../lib/text.ts'
 export function metallbStep(work: UndoWork): TakeoverStep {
   const { client, signal, check, clock } = work
   return {
-    name: 'metallb',
     title: 'Return the objects of MetalLB',
     async missing() {
       const seen = await look(work)

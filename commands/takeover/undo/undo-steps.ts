@@ -34,7 +34,7 @@ export type UndoWork = {
 
 const writesAtOnce = 8
 
-type Clearing<T> = Pick<TakeoverStep, 'name' | 'title'> & {
+type Clearing<T> = Pick<TakeoverStep, 'title'> & {
   things: string
   left: () => Promise<T[]>
   clear: (one: T) => Promise<unknown>
@@ -43,10 +43,9 @@ type Clearing<T> = Pick<TakeoverStep, 'name' | 'title'> & {
 /** Clears what is left, until nothing is. What somebody else wrote or removed meanwhile, the next look decides anew. */
 function clearingStep<T>(
   { check }: Pick<UndoWork, 'check'>,
-  { name, title, things, left, clear }: Clearing<T>,
+  { title, things, left, clear }: Clearing<T>,
 ): TakeoverStep {
   return {
-    name,
     title,
     async missing() {
       const { length } = await left()
@@ -77,7 +76,6 @@ export function webhooksStep({ client, check }: Pick<UndoWork, 'client' | 'check
   return clearingStep(
     { check },
     {
-      name: 'webhooks',
       title: 'Remove the webhook configurations',
       things: 'webhook configurations',
       async left() {
@@ -93,7 +91,6 @@ export function webhooksStep({ client, check }: Pick<UndoWork, 'client' | 'check
 export function servicesStep(work: UndoWork): TakeoverStep {
   const { client, found } = work
   return clearingStep(work, {
-    name: 'services',
     title: 'Return the Services',
     things: 'Services',
     left: async () =>
@@ -114,7 +111,6 @@ export function servicesStep(work: UndoWork): TakeoverStep {
 export function recordsStep(work: UndoWork): TakeoverStep {
   const { client } = work
   return clearingStep(work, {
-    name: 'records',
     title: 'Remove the ElasticIPs, and leave their reservations',
     things: 'ElasticIPs',
     left: () => knownRecords(client),
@@ -159,7 +155,6 @@ export function returnStep(
   const workloads = ran.length > 0 ? ran : found
   const read = () => Promise.all(workloads.map(async (ref) => ({ ref, workload: await readWorkload(client, ref) })))
   return {
-    name: 'start-predecessor',
     title: 'Start the predecessor',
     async missing() {
       for (const { ref, workload } of await read()) {

@@ -10,7 +10,7 @@ import { managerFinding } from '../plan/workload-managers.ts'
 import { End, endIfBlocked } from '../end.ts'
 import { lackedRights, rightsFindings, undoRights } from '../rights.ts'
 import { type Run, type RunDeps, lockedRun } from '../run.ts'
-import type { TakeoverStep, StepResult } from '../steps.ts'
+import type { TakeoverStep } from '../steps.ts'
 import { isStopped, ownWorkloads, readWorkloads, stopStep } from '../workloads.ts'
 import { documentStep } from './document-step.ts'
 import { metallbStep } from './metallb-step.ts'
@@ -28,7 +28,7 @@ import {
 export type UndoDeps = RunDeps & { namespace: string }
 
 /** `title`: the predecessor's name for people. */
-export type UndoResult = { title: string; steps: StepResult[]; reservations: LeftReservation[] }
+export type UndoResult = { title: string; reservations: LeftReservation[] }
 
 /** Brings the predecessor back, however far a takeover is. */
 export async function undoTakeover(deps: UndoDeps): Promise<UndoResult> {
@@ -75,11 +75,10 @@ async function carryOut({ client, namespace, signal, tell }: UndoDeps, run: Run)
   for (const step of resetting) tell(`  ${step.title}; ${(await step.missing())?.text ?? 'nothing is left'}`)
   const isPredecessorBack = async () => !(await readWorkloads(client, found.workloads)).every(isStopped)
   const stopOurs = stopStep(client, {
-    name: 'stop',
     title: 'Stop eip-admission in the cluster',
     workloads: () => ownWorkloads(client, namespace),
   })
-  const steps = await run.carryOut(
+  await run.carryOut(
     [
       webhooksStep(work),
       stopOurs,
@@ -89,7 +88,7 @@ async function carryOut({ client, namespace, signal, tell }: UndoDeps, run: Run)
     ],
     found,
   )
-  return { steps, reservations: found.left }
+  return { reservations: found.left }
 }
 
 /**

@@ -369,7 +369,7 @@ const lease = (holderIdentity: string, name = 'cloud-controller-manager'): Lease
   spec: { holderIdentity, renewTime: now.toISOString(), leaseDurationSeconds: 15 },
 })
 const ours = 'eip-admission-0_0123456789ab'
-const step = { name: 'lead', title: 'Let eip-admission lead', number: 4, of: 6 }
+const step = { title: 'Let eip-admission lead', number: 4, of: 6 }
 const progress: Progress = {
   state: 'applying',
   step,
@@ -713,7 +713,7 @@ const adopted = ['web', 'api'].map((name, n) => {
   )
   return { ...made, metadata: { ...made.metadata, name: `default.${name}` } }
 })
-const applied: Progress = { ...progress, state: 'applied', step: { name: 'verify', title: 'Verify', number: 6, of: 6 } }
+const applied: Progress = { ...progress, state: 'applied', step: { title: 'Verify', number: 6, of: 6 } }
 const complete: Scene = { workloads: [stopped], records: adopted, leases: [lease(ours)], progress: applied }
 const lockOf = (holderIdentity: string, silentMs: number): Lease => {
   const renewTime = new Date(now.getTime() - silentMs).toISOString()

@@ -29,7 +29,7 @@ async function wait(missingAt: (ms: number) => Missing | undefined): Promise<{ e
   const clock = fakeClock()
   const startMs = clock.now()
   const passedMs = () => clock.now() - startMs
-  const step = { name: 'wait', title: 'Wait', missing: async () => missingAt(passedMs()) }
+  const step = { title: 'Wait', missing: async () => missingAt(passedMs()) }
   const { end } = await endOf([step], clock)
   return { end, ms: passedMs() }
 }
@@ -56,7 +56,6 @@ test('a program that comes back while the last step looks for the last time is s
   const startMs = clock.now()
   let isRunning = true
   const stop: TakeoverStep = {
-    name: 'stop',
     title: 'Stop it',
     missing: async () => (isRunning ? { text: '1 pod left' } : undefined),
     act: async () => void (isRunning = false),
@@ -64,7 +63,6 @@ test('a program that comes back while the last step looks for the last time is s
   }
   let isBack = false
   const verify: TakeoverStep = {
-    name: 'verify',
     title: 'Verify',
     async missing() {
       // By then the run has waited long enough to see whether it comes back.
