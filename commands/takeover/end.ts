@@ -1,11 +1,11 @@
 import type { Finding } from './plan/plan.ts'
 
 /**
- * How a command ends that does not do everything. `nothing`: there is nothing to do. `blocked`: it began nothing, because of
- * its blockers. `refused`: another run or the cluster blocks it, so repeating it does not help. `stopped`: by a signal.
- * `unfinished`: a step failed. `failed`: so did something before the first step.
+ * How a command ends that does not do everything. `blocked`: it began nothing, because of its blockers. `refused`:
+ * another run or the cluster blocks it, so repeating it does not help. `stopped`: by a signal. `unfinished`: a step failed.
+ * `failed`: so did something before the first step.
  */
-type EndState = 'nothing' | 'blocked' | 'refused' | 'stopped' | 'unfinished' | 'failed'
+type EndState = 'blocked' | 'refused' | 'stopped' | 'unfinished' | 'failed'
 
 /** The only error by which `plan`, `apply` and `undo` end before their last step. */
 export class End extends Error {

@@ -88,13 +88,3 @@ export async function readFound(client: KubeClient, plan: TakeoverPlan): Promise
     ...(metallb && { metallb }),
   }
 }
-
-/** The workloads of a predecessor that run, but did not when the takeover began. `undo` would not know which to start. */
-export function lateWorkloads(found: FoundBefore, { predecessor: { workloads } }: TakeoverPlan): string[] {
-  const ran = new Set(found.workloads.filter(({ isRunning }) => isRunning).map(textOf))
-  return workloads.filter((one) => one.isRunning && !ran.has(textOf(one))).map(textOf)
-}
-
-function textOf({ kind, namespace, name }: PredecessorWorkload): string {
-  return `${kind} ${namespace}/${name}`
-}

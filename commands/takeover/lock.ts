@@ -8,7 +8,6 @@ import { leases } from '../../kube/resource.ts'
 import { names } from '../../settings/installed-names.ts'
 import { type KeptLease, keptLease, leaseDurationMs } from '../../kube/kept-lease.ts'
 import type { ObjectRef } from './plan/plan.ts'
-import { type Worker, workerText } from './takeover-status.ts'
 import { End } from './end.ts'
 
 export type LockDeps = {
@@ -71,14 +70,11 @@ async function takeLock({ client, namespace, command, tell, signal, clock, ...mo
   while (!(await lock.claim())) {
     const stored = await client.get(leases, at)
     const worker = workerOf(stored)
-    if (first && worker && stored?.spec?.renewTime !== first.spec?.renewTime)
-      throw new End(
-        'refused',
-        `${workerText(worker)}; wait until it has ended, or end it there, then run this command again`,
-      )
-    if (!first && worker) {
+    if (first && worker !== undefined && stored?.spec?.renewTime !== first.spec?.renewTime)
+      throw new End('refused', `${worker}; wait until it has ended, or end it there, then run this command again`)
+    if (!first && worker !== undefined) {
       first = stored
-      tell(`${workerText(worker)}; waiting up to ${durationMs / 1000} s to see whether it is still running`)
+      tell(`${worker}; waiting up to ${durationMs / 1000} s to see whether it is still running`)
     }
     await clock.sleep(lookMs, signal)
     if (signal.aborted) throw new End('stopped', 'stopped')
@@ -86,23 +82,20 @@ async function takeLock({ client, namespace, command, tell, signal, clock, ...mo
   return lock
 }
 
-/** The run that holds the lock; undefined if none does. */
-function workerOf(lease: Lease | undefined): Worker | undefined {
+/** The run that holds the lock, for people; undefined if none does. */
+function workerOf(lease: Lease | undefined): string | undefined {
   const { holderIdentity = '', acquireTime, renewTime } = lease?.spec ?? {}
   if (holderIdentity === '') return undefined
   const [, who = holderIdentity, command = ''] = /^(.*)_takeover-([a-z]+)_[^_]+$/s.exec(holderIdentity) ?? []
-  return { who, command, since: inSeconds(acquireTime), renewed: inSeconds(renewTime) }
+  const [since, renewed] = [acquireTime, renewTime].map((time) => time?.replace(/\.\d+/, '') ?? 'an unknown time')
+  return `\`takeover ${command}\` of ${who} has been running since ${since} (last renewal ${renewed})`
 }
 
-/** The run that holds the lock and renewed it lately. */
-export function livingWorker(lease: Lease | undefined, now: Date): Worker | undefined {
+/** The run that holds the lock and renewed it lately, for people. */
+export function livingWorker(lease: Lease | undefined, now: Date): string | undefined {
   const silentMs = now.getTime() - Date.parse(lease?.spec?.renewTime ?? '')
   // Clocks may differ, so twice its length is allowed.
   return silentMs < 2 * leaseDurationMs ? workerOf(lease) : undefined
-}
-
-function inSeconds(time: string | undefined): string | undefined {
-  return time?.replace(/\.\d+/, '')
 }
 
 /** Who runs this command, for a colleague who looks for the other terminal. In a container the user may have no name. */

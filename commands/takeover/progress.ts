@@ -67,23 +67,17 @@ const states: readonly string[] = ['applying', 'applied', 'undoing'] satisfies T
 
 /** The progress that a ConfigMap records. Throws where it is none that we can read: nothing may be guessed then. */
 function progressIn({ metadata, data = {} }: ConfigMap): Progress {
-  const place = `ConfigMap ${metadata.namespace}/${metadata.name}`
-  const { formatVersion: version, state = '', step = '', found = '' } = data
-  if (version !== String(formatVersion))
-    throw new Error(
-      `${place} has the format ${version ?? 'of no version'}, not ${formatVersion}; use the eip-admission that wrote it`,
-    )
-  if (!isState(state))
-    throw new Error(`${place}: state is ${JSON.stringify(state)}; it must be one of ${states.join(', ')}`)
   try {
-    return { state, step: JSON.parse(step) as BegunStep, found: JSON.parse(found) as FoundBefore }
+    const { formatVersion: version, state = '', step = '', found = '' } = data
+    if (version !== String(formatVersion) || !states.includes(state)) throw new Error(`${version}, ${state}`)
+    return {
+      state: state as TakeoverState,
+      step: JSON.parse(step) as BegunStep,
+      found: JSON.parse(found) as FoundBefore,
+    }
   } catch (cause) {
-    throw new Error(`${place}: step or found is not JSON; restore the ConfigMap from a backup of the cluster`, {
-      cause,
-    })
+    const place = `ConfigMap ${metadata.namespace}/${metadata.name}`
+    const remedy = 'use the eip-admission that wrote it, or restore it from a backup of the cluster'
+    throw new Error(`${place} has no record of a takeover that this version can read; ${remedy}`, { cause })
   }
-}
-
-function isState(text: string): text is TakeoverState {
-  return states.includes(text)
 }

@@ -4,16 +4,14 @@ export type TakeoverState = 'applying' | 'applied' | 'undoing'
 /** The step that a run started last: the next run continues there. */
 export type BegunStep = { title: string; number: number; of: number }
 
-/** A run that works on a takeover: its person, its start, and its last renewal. */
-export type Worker = { who: string; command: string; since: string | undefined; renewed: string | undefined }
-
 /** A takeover that was started. */
 export type TakeoverStatus = {
   recorded: TakeoverState
   step: BegunStep
   /** The reasons why an applied takeover is not complete any more. */
   lacking: string[]
-  worker: Worker | undefined
+  /** The run that works on it, for people. */
+  worker: string | undefined
 }
 
 /** Whether our program serves the cluster and the predecessor is stopped. */
@@ -26,16 +24,11 @@ export function commandsOf({ recorded }: TakeoverStatus): ['apply', 'undo'] | ['
   return recorded === 'undoing' ? ['undo', 'apply'] : ['apply', 'undo']
 }
 
-/** A run at work, for people. */
-export function workerText({ who, command, since, renewed }: Worker): string {
-  return `\`takeover ${command}\` of ${who} has been running since ${since ?? 'an unknown time'} (last renewal ${renewed ?? 'unknown'})`
-}
-
 /** The state of a takeover, for people. */
 export function statusText(status: TakeoverStatus): string {
   const { recorded, step, lacking, worker } = status
   const at = `step ${step.number} of ${step.of}: ${step.title}`
-  if (worker) return `${workerText(worker)}, at ${at}`
+  if (worker !== undefined) return `${worker}, at ${at}`
   if (isComplete(status)) return 'the takeover is complete'
   if (recorded === 'applied') return `the takeover was complete, but ${lacking.join(', and ')}`
   return `\`takeover ${commandsOf(status)[0]}\` stopped at ${at}`

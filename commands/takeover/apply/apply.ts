@@ -3,8 +3,8 @@ import { mutatingWebhookConfigurations, namespaces, validatingWebhookConfigurati
 import { elasticIPDefinition } from '../../../manifests/elastic-ip-crd.ts'
 import { customResourceDefinitions } from '../../../manifests/resources.ts'
 import { names } from '../../../settings/installed-names.ts'
-import { End, endIfBlocked } from '../end.ts'
-import { type FoundBefore, lateWorkloads, readFound, servedServices } from '../found.ts'
+import { endIfBlocked } from '../end.ts'
+import { type FoundBefore, readFound, servedServices } from '../found.ts'
 import { placeOf } from '../lead-lease.ts'
 import type { TakeoverPlan } from '../plan/plan.ts'
 import { type Run, type RunDeps, lockedRun } from '../run.ts'
@@ -49,12 +49,6 @@ async function carryOut(deps: ApplyDeps, plan: TakeoverPlan, run: Run): Promise<
   // A later run sees a cluster that the first one has changed already.
   // The next `undo` reads again the reservations that an interrupted one noted.
   const found = before ? { ...before.found, left: [] } : await readFound(deps.client, plan)
-  const late = lateWorkloads(found, plan)
-  if (late.length > 0)
-    throw new End(
-      'refused',
-      `${late.join(' and ')} did not run when the takeover began; stop it, or run \`eip-admission takeover undo\` first`,
-    )
   const verify = verifyStep({ client: deps.client, planned: servedServices(plan), found })
   await run.carryOut([...stepsOf(deps, plan, { found, lead: run.lead }), verify], found)
   return { plan, ...verify.results() }

@@ -108,8 +108,9 @@ export function statusFindings(status: TakeoverStatus | undefined): PlanFindings
   const [onward, back] = commandsOf(status)
   return warning('takeover-begun', 'the cluster', {
     what: `${statusText(status)}; the plan shows what is left`,
-    remedy: status.worker
-      ? 'wait until that run has ended, then run takeover plan again'
-      : `\`eip-admission takeover ${onward}\` continues it, \`eip-admission takeover ${back}\` ${back === 'undo' ? 'reverts it' : 'takes over again'}`,
+    remedy:
+      status.worker !== undefined
+        ? 'wait until that run has ended, then run takeover plan again'
+        : `\`eip-admission takeover ${onward}\` continues it, \`eip-admission takeover ${back}\` ${back === 'undo' ? 'reverts it' : 'takes over again'}`,
   })
 }

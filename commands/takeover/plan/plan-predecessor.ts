@@ -3,6 +3,7 @@ import type { Pod, Workload } from '../../../inspect/facts.ts'
 import { type Predecessor, runningVersion } from '../../../inspect/predecessors.ts'
 import { type FoundPredecessors, type FoundWorkload, isRunning } from '../../../inspect/find-predecessors.ts'
 import { valueOf } from '../../../inspect/fact.ts'
+import type { Progress } from '../progress.ts'
 import type { PlanInput } from './facts.ts'
 import { type PlanFinding, type PlanFindings, type PredecessorWorkload, blocker, warning } from './plan.ts'
 import { helmFinding, helmReleaseOf, managerFinding } from './workload-managers.ts'
@@ -20,7 +21,7 @@ export function planPredecessor(
   const others = found.workloads.filter((one) => !own.includes(one) && isRunning(one.object))
   const running = own.filter(({ object }) => isRunning(object))
   // After the start of a takeover our program may run already.
-  const isBegun = valueOf(facts.progress) !== undefined
+  const begun = valueOf(facts.progress)
   return {
     workloads: own.map(describeWorkload),
     findings: [
@@ -28,8 +29,10 @@ export function planPredecessor(
       ...found.pods.map(loosePod),
       ...running.flatMap(versionFinding),
       ...running.flatMap(({ object }) => managerFinding(object)),
-      ...(isBegun ? [] : (valueOf(facts.workloads) ?? []).filter(isOurs).map(ownProgram)),
-      ...(running.length === 0 && !isBegun ? [notRunning(own, liveHolder)] : []),
+      ...(begun
+        ? running.flatMap((one) => lateFinding(one, begun))
+        : (valueOf(facts.workloads) ?? []).filter(isOurs).map(ownProgram)),
+      ...(running.length === 0 && !begun ? [notRunning(own, liveHolder)] : []),
       ...running.flatMap(({ object }) => helmFinding(object)),
     ],
   }
@@ -63,6 +66,16 @@ function otherPredecessor({ object, image }: FoundWorkload): PlanFinding {
   return blocker('several-predecessors', `${object.kind} ${keyOf(object)}`, {
     what: `it runs ${image}: another program that serves the same Services`,
     remedy: 'stop the one that does not belong to this cloud, then run takeover plan again',
+  })
+}
+
+/** A workload that did not run when the takeover began: `undo` would not know which one to start. */
+function lateFinding({ object }: FoundWorkload, { found }: Progress): PlanFindings {
+  const ran = found.workloads.filter((one) => one.isRunning && one.kind === object.kind)
+  if (ran.some((one) => keyOf({ metadata: one }) === keyOf(object))) return []
+  return blocker('late-predecessor', `${object.kind} ${keyOf(object)}`, {
+    what: 'it runs, and did not when the takeover began',
+    remedy: shell`eip-admission takeover undo   # or stop it`,
   })
 }
 

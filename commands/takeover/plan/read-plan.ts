@@ -23,7 +23,6 @@ import { type Problem, SettingsError } from '../../../settings/problems.ts'
 import { ownNamespace } from '../../../settings/process.ts'
 import { type ServeSettings, serveSettings } from '../../settings/serve.ts'
 import { End } from '../end.ts'
-import { predecessorNamed } from '../found.ts'
 import { type Progress, readProgress } from '../progress.ts'
 import { type Right, applyRights } from '../rights.ts'
 import { readFacts } from './facts.ts'
@@ -152,18 +151,11 @@ function withoutPredecessor(recorded: Fact<Progress | undefined>, namespace: str
   if ('unread' in recorded) return new Error(recorded.unread)
   const { value: progress } = recorded
   if (!progress) return new End('blocked', 'no predecessor was found', { blockers: [absent] })
-  const { title } = predecessorNamed(progress.found.predecessor)
-  const removal = `\`kubectl delete configmap -n ${namespace} ${names.takeoverConfigMap}\``
-  if (progress.state === 'applied')
-    return new End(
-      'nothing',
-      `The takeover is complete, and ${title} is removed: nothing is left to plan, and \`undo\` has no way back. ` +
-        `Remove the record of the takeover: ${removal}`,
-    )
   const where = progress.found.workloads.map(({ kind, namespace: of, name }) => `${kind} ${of}/${name}`).join(', ')
+  const removal = `kubectl delete configmap -n ${namespace} ${names.takeoverConfigMap}`
   const gone = blocker('predecessor-gone', where, {
-    what: 'it does not exist, so the settings cannot be read from it',
-    remedy: `install it again as it was, then run the command again; if it is never to run again: ${removal}`,
+    what: 'it does not exist, so the settings cannot be read from it, and `undo` has no way back',
+    remedy: `if it is never to run again, remove the record of the takeover: \`${removal}\`; otherwise install it again as it was`,
   })
   return new End('blocked', 'a takeover was started, and its predecessor is not in the cluster any more', {
     blockers: [gone],

@@ -11,7 +11,7 @@ export type Written = { values?: string | undefined; secret?: string | undefined
 export function nextText(plan: TakeoverPlan, written: Written): string {
   const { status } = plan
   if (isDone(plan)) return doneText(plan)
-  if (status?.worker) return `Wait: ${plainText(statusText(status))}. Nothing was changed.\n`
+  if (status?.worker !== undefined) return `Wait: ${plainText(statusText(status))}. Nothing was changed.\n`
   if (!canApply(plan)) return blockedText(plan)
   if (status) return continueText(status)
   return readyText(plan, written)

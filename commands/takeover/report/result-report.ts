@@ -63,13 +63,11 @@ export type Ending = { command: 'plan' | 'apply' | 'undo'; output: Format }
 export type Printers = Record<'print' | 'printError', (text: string) => void>
 
 /** Prints how a command ended that did not do everything, and returns the exit code. */
-export function reportEnd(end: End, { command, output }: Ending, { print, printError }: Printers): 0 | 1 {
+export function reportEnd(end: End, { command, output }: Ending, { print, printError }: Printers): 1 {
   const { state, message, blockers } = end
-  const code = state === 'nothing' ? 0 : 1
   if (output === 'json') print(asJson({ formatVersion: 1, state, message, blockers }))
-  else if (code === 0) print(`${plainText(message)}\n`)
   else printError(textOf(end, `eip-admission takeover ${command}`))
-  return code
+  return 1
 }
 
 function textOf({ state, message, blockers }: End, command: string): string {
@@ -77,7 +75,6 @@ function textOf({ state, message, blockers }: End, command: string): string {
   const back = command.endsWith('apply') ? ', or `eip-admission takeover undo` to go back' : ''
   const onward = `Run \`${command}\` again to continue${back}.\n`
   return {
-    nothing: error,
     blocked: `Nothing was changed: ${plainText(message)}.\n\n${findings('Blockers', blockers)}\n`,
     refused: error,
     stopped: `Stopped. Completed steps are kept. ${onward}`,

@@ -33,20 +33,18 @@ async function printed(failure: Error): Promise<{ code: number; document: unknow
 }
 
 const ends = [
-  { failure: new End('nothing', 'The takeover is complete.'), code: 0, state: 'nothing', blockers: [] },
   {
     failure: new End('blocked', 'no predecessor', { blockers: [finding] }),
-    code: 1,
     state: 'blocked',
     blockers: [finding],
   },
-  { failure: new End('refused', 'another run works'), code: 1, state: 'refused', blockers: [] },
-  { failure: new Error('deployments is forbidden'), code: 1, state: 'failed', blockers: [] },
+  { failure: new End('refused', 'another run works'), state: 'refused', blockers: [] },
+  { failure: new Error('deployments is forbidden'), state: 'failed', blockers: [] },
 ]
-for (const { failure, code, ...document } of ends)
+for (const { failure, ...document } of ends)
   test(`takeover apply -o json prints one document where it ends as ${document.state}`, async () => {
     const { message } = failure
-    assert.equal(await printed(failure), { code, document: { formatVersion: 1, message, ...document } })
+    assert.equal(await printed(failure), { code: 1, document: { formatVersion: 1, message, ...document } })
   })
 
 /** The output of a command at its end, where no API server answers. */

@@ -209,15 +209,6 @@ test('undo starts every workload of a predecessor that had been stopped before a
   assert.equal(Object.values(of.replicas()), [1])
 })
 
-test('apply that continues refuses what was installed since: undo would not know which version to start', async () => {
-  const of = await taken()
-  of.addProgram('newer', 2)
-  const before = of.replicas()
-  const error = await apply(of).then(() => 'done', textOf)
-  assert.match(error, /^refused: Deployment kube-system\/newer did not run when the takeover began/)
-  assert.equal(of.replicas(), before)
-})
-
 /** Starts the predecessor again so often, whenever the clock has gone on by ten seconds: as a pipeline does. */
 function pipeline(of: World, times: number): void {
   const { tick } = of

@@ -369,13 +369,17 @@ const lease = (holderIdentity: string, name = 'cloud-controller-manager'): Lease
   spec: { holderIdentity, renewTime: now.toISOString(), leaseDurationSeconds: 15 },
 })
 const ours = 'eip-admission-0_0123456789ab'
+const kube = { kind: 'Deployment', namespace: 'kube-system', image, version: undefined } as const
 const step = { title: 'Let eip-admission lead', number: 4, of: 6 }
 const progress: Progress = {
   state: 'applying',
   step,
   found: {
     predecessor: 'equinix-metal',
-    workloads: [],
+    workloads: [
+      { ...kube, name: 'ccm', isRunning: true },
+      { ...kube, name: 'older', isRunning: false },
+    ],
     services: {},
     lease: {} as never,
     ourLease: { namespace: 'kube-system', name: 'cloud-controller-manager' },
@@ -520,6 +524,18 @@ const inTheWay: { name: string; scene: Scene; blockers?: string[]; warnings?: st
   {
     name: 'our own leader, in a takeover that was started',
     scene: { leases: [lease(ours)], progress },
+    warnings: ['takeover-begun'],
+  },
+  {
+    name: 'a version that was installed since the takeover began',
+    scene: { workloads: [program(), program({ name: 'newer' })], progress },
+    blockers: ['late-predecessor'],
+    warnings: ['takeover-begun'],
+  },
+  {
+    name: 'a version that was started since the takeover began',
+    scene: { workloads: [program(), program({ name: 'older' })], progress },
+    blockers: ['late-predecessor'],
     warnings: ['takeover-begun'],
   },
   { name: "the predecessor's leader", scene: { leases: [lease('node-a_6f8d2a3e-0000-4000-8000-000000000000')] } },

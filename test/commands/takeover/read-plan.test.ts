@@ -9,6 +9,7 @@ import { dialects } from '../../../sandbox/dialects.ts'
 import { deployments } from '../../../inspect/kinds.ts'
 import type { Workload } from '../../../inspect/facts.ts'
 import { predecessors } from '../../../inspect/predecessors.ts'
+import { remedyText } from '../../../lib/remedy.ts'
 import { End } from '../../../commands/takeover/end.ts'
 import { readPlan } from '../../../commands/takeover/plan/read-plan.ts'
 import { formatPlan } from '../../../commands/takeover/report/plan-report.ts'
@@ -185,8 +186,9 @@ test('wrong settings are named without their values, and a file of the person ta
     assert.is(begun.settings.source?.name, predecessor.secret.name)
     server.drop(deployments, predecessor.workload)
     const removed = await ended()
-    assert.is(removed.state, 'nothing')
-    assert.match(removed.message, 'kubectl delete configmap -n eip-admission eip-admission-takeover')
+    const [gone] = removed.blockers
+    assert.equal([removed.state, gone?.reason], ['blocked', 'predecessor-gone'])
+    assert.match(remedyText(gone?.remedy ?? ''), 'kubectl delete configmap -n eip-admission eip-admission-takeover')
   } finally {
     await cloud.close()
   }
