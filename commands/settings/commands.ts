@@ -117,20 +117,13 @@ export const takeoverPlanSettings = {
     default: 'false',
     sentence: 'Says that the announcing software runs, although nothing in the cluster shows it.',
   },
-  writeValues: {
-    title: 'values file',
-    flag: '--write-values',
-    format: text('file'),
-    unset: 'none',
-    sentence: 'Writes the values file of the chart with the translated settings, a new file. It holds no secret.',
-  },
-  writeSecret: {
-    title: 'Secret file',
-    flag: '--write-secret',
-    format: text('file'),
+  write: {
+    title: 'folder for files',
+    flag: '--write',
+    format: text('folder'),
     unset: 'none',
     sentence:
-      'Writes the Secret that the chart reads as a manifest, a new file. It holds the token: no other user can read the file, and you should delete it after `kubectl create -f`.',
+      'Writes a new folder that only you can read, with values.yaml for the chart and secret.yaml, the manifest of the Secret that the chart reads. The latter holds the token: delete it after `kubectl create -f`.',
   },
 } as const satisfies SettingsTable
 

@@ -21,22 +21,20 @@ import { formatPlan } from './report/plan-report.ts'
 import { plainLine } from './report/text.ts'
 import { type Right, lackedRights } from './rights.ts'
 import { undoTakeover } from './undo/undo.ts'
-import { rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 
 /** Prints what a takeover would do, changes nothing, and returns the exit code: 0 if `apply` may begin, else 1. */
 export async function takeoverPlan(settings: TakeoverPlanSettings, deps: StoppableDeps): Promise<number> {
   endWhenStopped(deps, 'stopped before the plan was made')
-  const { output, writeValues, writeSecret, announcerRuns } = settings
+  const { output, write: folder, announcerRuns } = settings
   const flags = withNamespace(settings.flags, deps)
   const printers = printersFor({ ...deps, printError: deps.print }, { flags, announcerRuns, output })
   try {
     const { plan, secretFile } = await readPlan(planSource({ flags, announcerRuns }, deps))
     const secret = stringify(secretManifest(plan, secretFile))
-    writeNewFiles([
-      { flag: '--write-values', path: writeValues, text: plan.settings.values },
-      { flag: '--write-secret', path: writeSecret, text: secret, mode: 0o600 },
-    ])
-    printers.print(formatPlan(plan, output, { values: writeValues, secret: writeSecret }))
+    if (folder !== undefined) writeFolder(folder, { 'values.yaml': plan.settings.values, 'secret.yaml': secret })
+    printers.print(formatPlan(plan, output, folder))
     return canApply(plan) ? 0 : 1
   } catch (error) {
     if (!(error instanceof End)) throw error
@@ -177,29 +175,14 @@ function common({ credentials, output, patienceMs }: Work, { version, print, sig
   return { client, tell, signal, patienceMs, lockMs }
 }
 
-/** A file that a flag may name. `mode`: who may read it, if not everybody. */
-type NewFile = { flag: string; path: string | undefined; text: string; mode?: number }
-
-/**
- * Writes the new files that are named: all of them, or none. An old one may hold what a person has changed, be readable by
- * others, or be a link to another place.
- */
-export function writeNewFiles(files: readonly NewFile[]): void {
-  const written: string[] = []
-  for (const { flag, path, text, mode = 0o666 } of files) {
-    if (path === undefined) continue
-    try {
-      writeFileSync(path, text, { mode, flag: 'wx' })
-    } catch (error) {
-      const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
-      const isThere = code === 'EEXIST'
-      // A write that failed midway left a part of the text.
-      for (const one of isThere ? written : [...written, path]) rmSync(one, { force: true })
-      const fault = isThere ? 'exists already, and may hold your changes' : `cannot be written (${code})`
-      throw new Error(`${flag}=${path}: ${fault}; name a file that does not exist yet. Nothing was written`, {
-        cause: error,
-      })
-    }
-    written.push(path)
+/** Writes files into a new folder that only its owner can read. An old one may hold what a person has changed. */
+export function writeFolder(path: string, files: Readonly<Record<string, string>>): void {
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
+    const fault = code === 'EEXIST' ? 'exists already, and may hold your changes' : `cannot be made (${code})`
+    throw new Error(`--write=${path}: ${fault}; name a folder that does not exist yet`, { cause: error })
   }
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(path, name), text, { mode: 0o600 })
 }

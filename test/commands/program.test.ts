@@ -90,12 +90,11 @@ test('takeover apply takes the flags of its plan as they are, takeover undo only
 })
 
 test('takeover plan needs no setting, takes those of serve as flags, and its exit code is kept', async () => {
-  const { code, err, plan } = await typed('takeover plan --max-addresses=500 --write-values=v.yaml -o json')
+  const { code, err, plan } = await typed('takeover plan --max-addresses=500 --write=files -o json')
   assert.equal([code, err], [1, ''])
   assert.equal(plan, {
     output: 'json',
-    writeValues: 'v.yaml',
-    writeSecret: undefined,
+    write: 'files',
     flags: { '--max-addresses': '500' },
     announcerRuns: false,
   })

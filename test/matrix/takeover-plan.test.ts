@@ -170,20 +170,20 @@ test('every Service keeps its address, and nothing blocks the migration', async 
 })
 
 test('the settings become a values file and a Secret, and only the files hold what is in them', async () => {
-  const [values, manifest] = [join(stage.dir, 'values.yaml'), join(stage.dir, 'secret.yaml')]
-  const { stdout, code } = await plan(`--write-values=${values}`, `--write-secret=${manifest}`, '--max-addresses=7')
+  const folder = join(stage.dir, 'takeover')
+  const { stdout, code } = await plan(`--write=${folder}`, '--max-addresses=7')
   assert.is(code, 0, stdout)
-  assert.equal(parse(readFileSync(values, 'utf8')), {
+  assert.equal(parse(readFileSync(join(folder, 'values.yaml'), 'utf8')), {
     cloudProvider: provider,
     cloudConfig: { secretName: 'eip-admission-cloud', key: 'cloud-sa.json' },
     settings: { 'max-addresses': '7' },
   })
-  assert.is(statSync(manifest).mode & 0o777, 0o600)
-  const written = parse(readFileSync(manifest, 'utf8')) as { stringData: Record<string, string> }
+  assert.is(statSync(folder).mode & 0o777, 0o700)
+  const written = parse(readFileSync(join(folder, 'secret.yaml'), 'utf8')) as { stringData: Record<string, string> }
   assert.equal(JSON.parse(written.stringData['cloud-sa.json'] ?? ''), file)
-  const again = await plan(`--write-secret=${manifest}`)
+  const again = await plan(`--write=${folder}`)
   assert.is(again.code, 1)
-  assert.match(again.stderr, 'name a file that does not exist yet')
+  assert.match(again.stderr, 'name a folder that does not exist yet')
 })
 
 test('the plan for people has each Service, ends with what to type next, and keeps secrets', async () => {

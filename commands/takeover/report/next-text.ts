@@ -4,17 +4,14 @@ import { type PredecessorWorkload, type TakeoverPlan, canApply, isDone } from '.
 import { type TakeoverStatus, commandsOf, statusText } from '../takeover-status.ts'
 import { blockingText } from '../end.ts'
 
-/** The files that were written. */
-export type Written = { values?: string | undefined; secret?: string | undefined }
-
-/** The commands to type next. */
-export function nextText(plan: TakeoverPlan, written: Written): string {
+/** The commands to type next. `folder`: where the files for the chart were written. */
+export function nextText(plan: TakeoverPlan, folder: string | undefined): string {
   const { status } = plan
   if (isDone(plan)) return doneText(plan)
   if (status?.worker !== undefined) return `Wait: ${plainText(statusText(status))}. Nothing was changed.\n`
   if (!canApply(plan)) return blockedText(plan)
   if (status) return continueText(status)
-  return readyText(plan, written)
+  return readyText(plan, folder)
 }
 
 function blockedText({ blockers: { length } }: TakeoverPlan): string {
@@ -45,18 +42,15 @@ function removalOf({ kind, namespace, name, helmRelease }: PredecessorWorkload):
   return `kubectl delete ${kind.toLowerCase()} -n ${namespace} ${name}`
 }
 
-function readyText({ target: { namespace } }: TakeoverPlan, { values, secret }: Written): string {
-  const files = [values, secret].filter((file) => file !== undefined)
-  const written = files.length === 0 ? '' : ` Written: ${files.map(plainText).join(', ')}.`
-  const areWritten = files.length === 2
-  const secretFile = shellWord(secret ?? 'secret.yaml')
+function readyText({ target: { namespace } }: TakeoverPlan, folder: string | undefined): string {
+  const at = (file: string) => shellWord(`${folder ?? 'takeover'}/${file}`)
   const chart = `helm install eip-admission manifests/chart --namespace ${namespace} --take-ownership`
   return [
-    `Ready. Nothing was changed.${written} Run next, only the last line if the chart is installed already:\n`,
-    ...(areWritten ? [] : ['  eip-admission takeover plan --write-values=values.yaml --write-secret=secret.yaml']),
+    'Ready. Nothing was changed. Run next, only the last line if the chart is installed already:\n',
+    ...(folder === undefined ? ['  eip-admission takeover plan --write=takeover'] : []),
     `  kubectl create namespace ${namespace}`,
-    `  kubectl create -f ${secretFile} && rm ${secretFile}`,
-    `  ${chart} --values ${shellWord(values ?? 'values.yaml')} --set replicas=0`,
+    `  kubectl create -f ${at('secret.yaml')} && rm ${at('secret.yaml')}`,
+    `  ${chart} --values ${at('values.yaml')} --set replicas=0`,
     '  eip-admission takeover apply\n',
   ].join('\n')
 }

@@ -2,15 +2,15 @@ import { sessionPauseMs } from '../../../controllers/announcing/plan-runner.ts'
 import { counted, plainText } from '../../../lib/text.ts'
 import type { Format } from '../../doctor/report.ts'
 import { type TakeoverPlan, isDone } from '../plan/plan.ts'
-import { type Written, nextText } from './next-text.ts'
+import { nextText } from './next-text.ts'
 import { asJson, plainLine, findings, section, table } from './text.ts'
 
-/** The plan for people, or for programs. */
-export function formatPlan(plan: TakeoverPlan, format: Format, written: Written): string {
-  return format === 'json' ? asJson(plan) : asText(plan, written)
+/** The plan for people, or for programs. `folder`: where the files for the chart were written. */
+export function formatPlan(plan: TakeoverPlan, format: Format, folder?: string): string {
+  return format === 'json' ? asJson(plan) : asText(plan, folder)
 }
 
-function asText(plan: TakeoverPlan, written: Written): string {
+function asText(plan: TakeoverPlan, folder: string | undefined): string {
   // After a takeover its settings and its changes are done.
   const ahead = (...parts: ((of: TakeoverPlan) => string)[]) => (isDone(plan) ? [] : parts.map((part) => part(plan)))
   const parts = [
@@ -21,7 +21,7 @@ function asText(plan: TakeoverPlan, written: Written): string {
     ...ahead(reservationsText, nodesText, announcingText, costText, timeText),
     findings('Warnings', plan.warnings),
     findings('Blockers', plan.blockers),
-    nextText(plan, written),
+    nextText(plan, folder),
   ]
   return parts.filter((part) => part !== '').join('\n')
 }

@@ -1,5 +1,5 @@
 // Output of takeover apply for a program, where there is nothing to carry out.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'uvu'
@@ -122,15 +122,12 @@ test('plan is for the namespace that the environment names', async () => {
   assert.is(target.namespace, 'net')
 })
 
-test('a plan that cannot write its Secret leaves the values file as it is', async () => {
+test('a plan that cannot write its files is printed to nobody, and changes none of them', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'eip-admission-plan-'))
-  const [values, secret] = [join(folder, 'values.yaml'), join(folder, 'secret.yaml')]
   try {
-    await planned({ '--write-values': values, '--write-secret': secret })
-    writeFileSync(values, 'edited')
-    const again = planned({ '--write-values': values, '--write-secret': secret })
-    assert.match(await again.catch((error: Error) => error.message), 'name a file that does not exist yet')
-    assert.is(readFileSync(values, 'utf8'), 'edited')
+    const again = planned({ '--write': folder })
+    assert.match(await again.catch((error: Error) => error.message), 'name a folder that does not exist yet')
+    assert.equal(readdirSync(folder), [])
   } finally {
     rmSync(folder, { recursive: true })
   }

@@ -3,57 +3,40 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { writeNewFiles } from '../../../commands/takeover/commands.ts'
+import { writeFolder } from '../../../commands/takeover/commands.ts'
 
-/** Runs a test with two files that are to be written, in a folder that has these. */
-function withFolder(
-  files: Record<string, string>,
-  run: (folder: string, write: () => string | undefined) => void,
-): void {
-  const folder = mkdtempSync(join(tmpdir(), 'eip-admission-files-'))
-  const at = (name: string) => join(folder, name)
-  const write = () => {
-    try {
-      writeNewFiles([
-        { flag: '--write-values', path: at('values.yaml'), text: 'new values' },
-        { flag: '--write-secret', path: at('secret.yaml'), text: 'new secret', mode: 0o600 },
-      ])
-      return undefined
-    } catch (error) {
-      return (error as Error).message.replaceAll(folder, '')
-    }
-  }
+/** Runs a test in an empty folder, where a folder for files is to be written. */
+function withFolder(run: (folder: string, write: () => void) => void): void {
+  const parent = mkdtempSync(join(tmpdir(), 'eip-admission-files-'))
+  const folder = join(parent, 'takeover')
   try {
-    for (const [name, text] of Object.entries(files)) writeFileSync(at(name), text)
-    run(folder, write)
+    run(folder, () => writeFolder(folder, { 'values.yaml': 'new values', 'secret.yaml': 'new secret' }))
   } finally {
-    rmSync(folder, { recursive: true })
+    rmSync(parent, { recursive: true })
   }
 }
 
-test('both files are new, and only their owner reads the Secret', () =>
-  withFolder({}, (folder, write) => {
-    assert.is(write(), undefined)
+test('only their owner reads the files of a new folder', () =>
+  withFolder((folder, write) => {
+    write()
     assert.is(readFileSync(join(folder, 'values.yaml'), 'utf8'), 'new values')
-    assert.is(statSync(join(folder, 'secret.yaml')).mode & 0o777, 0o600)
+    const modeOf = (path: string) => statSync(path).mode & 0o777
+    assert.equal([modeOf(folder), modeOf(join(folder, 'secret.yaml'))], [0o700, 0o600])
   }))
 
-for (const name of ['values.yaml', 'secret.yaml'])
-  test(`where ${name} exists, nothing is written and nothing is lost`, () =>
-    withFolder({ [name]: 'edited' }, (folder, write) => {
-      assert.is(
-        write(),
-        `--write-${name.replace('.yaml', '')}=/${name}: exists already, and may hold your changes; name a file that does not exist yet. Nothing was written`,
-      )
-      assert.equal(readdirSync(folder), [name])
-      assert.is(readFileSync(join(folder, name), 'utf8'), 'edited')
-    }))
+test('where the folder exists, nothing is written and nothing is lost', () =>
+  withFolder((folder, write) => {
+    write()
+    writeFileSync(join(folder, 'values.yaml'), 'edited')
+    assert.throws(write, `--write=${folder}: exists already, and may hold your changes`)
+    assert.is(readFileSync(join(folder, 'values.yaml'), 'utf8'), 'edited')
+  }))
 
-test('a link to another place is not followed', () =>
-  withFolder({}, (folder, write) => {
-    symlinkSync('/nowhere', join(folder, 'secret.yaml'))
-    assert.match(write() ?? '', '--write-secret=/secret.yaml: exists already')
-    assert.equal(readdirSync(folder), ['secret.yaml'])
+test('a link to another folder is not followed', () =>
+  withFolder((folder, write) => {
+    symlinkSync(tmpdir(), folder)
+    assert.throws(write, 'exists already')
+    assert.equal(readdirSync(join(folder, '..')), ['takeover'])
   }))
 
 test.run()

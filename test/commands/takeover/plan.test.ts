@@ -141,7 +141,7 @@ test('what the project pays for counts Services that wait for an address', () =>
   const plan = planOf({ services: [web, api, waiting], flags: { '--metro': 'da' } })
   assert.equal(reasons(plan, 'warnings'), ['service-pending'])
   assert.equal(plan.cost, { addressesBefore: 2, addressesAfter: 3 })
-  assert.match(formatPlan(plan, 'text', {}), '2 reservations before, 3 after: 1 Service waits for an address')
+  assert.match(formatPlan(plan, 'text'), '2 reservations before, 3 after: 1 Service waits for an address')
 })
 
 const own = makeReservation({ id: 'own', address: '203.0.113.9' })
@@ -660,7 +660,7 @@ test('the plan for 200 nodes fits one screen, names exceptions, and says how lon
   )
   const env = metallbSettings
   const plan = planOf({ ...all, nodes, metallb: predecessorObjects(numbers), workloads: [program(), metallb], env })
-  const text = formatPlan(plan, 'text', {})
+  const text = formatPlan(plan, 'text')
   assert.ok(text.split('\n').length <= 60, text)
   assert.match(text, '199, such as node-1 ')
   assert.match(text, /^ {2}node-200 /m)
@@ -685,7 +685,7 @@ test('a node whose annotations are right does not change; a missing one is named
   assert.is(second?.change, 'annotations')
   assert.equal(second?.removed, [`${prefix}-0-bgp-pass`], 'a password that kube-vip does not read is removed')
   assert.not(second?.annotations.includes(`${prefix}-0-bgp-pass`))
-  assert.match(formatPlan(plan, 'text', {}), `removes ${prefix}-0-bgp-pass`)
+  assert.match(formatPlan(plan, 'text'), `removes ${prefix}-0-bgp-pass`)
   assert.not.match(JSON.stringify(plan), 'c2VjcmV0')
   assert.equal(
     reasons(planOf({ ...network, peers: new Map([[machineOf(1), []]]) }), 'warnings').includes('node-without-peers'),
@@ -806,7 +806,7 @@ for (const { name, scene, says, not = [] } of begun)
   test(`a takeover that is ${name}`, () => {
     const plan = planOf(scene)
     assert.equal(reasons(plan), [])
-    const text = formatPlan(plan, 'text', {})
+    const text = formatPlan(plan, 'text')
     for (const pattern of says) assert.match(text, pattern)
     for (const pattern of not) assert.not.match(text, pattern)
   })
@@ -815,25 +815,25 @@ test('the text is aligned, hides nothing that a user wrote as a line of ours, an
   const plan = planOf({
     services: [served('web', '203.0.113.1'), { ...api, metadata: { ...api.metadata, name: 'a\u001b[2Jb\nReady.' } }],
   })
-  const text = formatPlan(plan, 'text', {})
+  const text = formatPlan(plan, 'text')
   assert.not.match(text.replaceAll('\n', ''), /\p{C}/u)
   assert.not.match(text, /^Ready\.$/m)
-  const ready = formatPlan(planOf(), 'text', {})
+  const ready = formatPlan(planOf(), 'text')
   assert.match(ready, /SERVICE +BEFORE +AFTER +HOW +RESERVATION\n/)
   assert.match(ready, / {2}eip-admission takeover apply\n$/)
 })
 
 test('a warning says rightly where in the text the list of Services is', () => {
   const plan = planOf({ workloads: [program({ image: image.replace('v3.8.1', 'main') })] })
-  const text = formatPlan(plan, 'text', {})
+  const text = formatPlan(plan, 'text')
   const [services, warning] = [/^Services \(/m, /list of Services above/].map((pattern) => text.search(pattern))
   assert.ok(services !== undefined && warning !== undefined && services > 0 && warning > services, text)
 })
 
 test('a plan is plain data: it is the same after it was written and read', () => {
   const plan = planOf({ ...network, workloads: [program({ kind: 'DaemonSet' })] })
-  const read = JSON.parse(formatPlan(plan, 'json', {})) as TakeoverPlan
-  assert.is(formatPlan(read, 'text', {}), formatPlan(plan, 'text', {}))
+  const read = JSON.parse(formatPlan(plan, 'json')) as TakeoverPlan
+  assert.is(formatPlan(read, 'text'), formatPlan(plan, 'text'))
 })
 
 test.run()

@@ -135,7 +135,7 @@ for (const name of ['equinix-metal', 'packet', 'cherry-servers'] as const)
       )
       assert.is(plan.predecessor.lease.isUsed, false)
       assert.match(secretFile, token)
-      assert.not.match(JSON.stringify(plan) + formatPlan(plan, 'text', {}), token)
+      assert.not.match(JSON.stringify(plan) + formatPlan(plan, 'text'), token)
       assert.equal(writes, [])
       assert.ok(cloud.control.calls.all().every(({ method }) => method === 'GET'))
     } finally {
