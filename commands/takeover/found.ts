@@ -7,7 +7,7 @@ import type { KubeClient } from '../../kube/client.ts'
 import type { Key } from '../../kube/objects.ts'
 import { names } from '../../settings/installed-names.ts'
 import type { ObjectRef, PlannedLease, PlannedService, PredecessorWorkload, TakeoverPlan } from './plan/plan.ts'
-import { type Routes, readRoutes } from './routes.ts'
+import { type AnnouncingNodes, readAnnouncing } from './routes.ts'
 import { type Predecessor, finalizersOf, predecessors } from '../../inspect/predecessors.ts'
 
 /** The state that `undo` restores. It contains no secret: a ConfigMap keeps it. */
@@ -20,8 +20,8 @@ export type FoundBefore = {
   ourLease: ObjectRef
   /** The address that each Service had, and which finalizers of the predecessor. */
   services: Record<Key, { address: string | undefined; finalizers: string[] }>
-  /** The routes that were seen. */
-  routes?: Routes
+  /** Absent where MetalLB does not report it. */
+  announcing?: AnnouncingNodes
   /** The ConfigMap by which MetalLB is configured; absent where objects do. */
   document?: { namespace: string; name: string }
   /** Absent where MetalLB was not configured by objects. */
@@ -66,8 +66,8 @@ export function servedServices({ services }: TakeoverPlan): PlannedService[] {
 /** Reads the state that a later `undo` restores, before anything changes. */
 export async function readFound(client: KubeClient, plan: TakeoverPlan): Promise<FoundBefore> {
   const { id, workloads, lease } = plan.predecessor
-  const [routes, ...lists] = await Promise.all([
-    readRoutes(client),
+  const [announcing, ...lists] = await Promise.all([
+    readAnnouncing(client),
     ...metallbKinds.map((kind) => listAllKnown(client, kind, {})),
   ])
   const metallb = foundObjects(lists.flat(), predecessorNamed(id).metallb)
@@ -83,7 +83,7 @@ export async function readFound(client: KubeClient, plan: TakeoverPlan): Promise
         { address: before, finalizers },
       ]),
     ),
-    routes,
+    ...(announcing && { announcing }),
     ...(document && { document: { namespace: document.namespace, name: document.name } }),
     ...(metallb && { metallb }),
   }

@@ -9,50 +9,44 @@ import { type KubeObject, type Service, keyOf } from '../../../kube/objects.ts'
 import { services } from '../../../kube/resource.ts'
 import { type ElasticIP, elasticIPs, phaseOf, recordName } from '../../../ledger/record/elastic-ip.ts'
 import { balancerFinalizer, serviceFinalizer } from '../../../ledger/record/names.ts'
-import { statusAddresses } from '../../../ledger/record/shown.ts'
+import { shownAddresses, statusField } from '../../../ledger/record/shown.ts'
 import { canonicalIpAddress } from '../../../lib/ip-address.ts'
 import { counted } from '../../../lib/text.ts'
 import type { FoundBefore } from '../found.ts'
 import type { PlannedService } from '../plan/plan.ts'
-import { type Routes, readRoutes, routeProblems } from '../routes.ts'
+import { type AnnouncingNodes, announcingProblems, readAnnouncing } from '../routes.ts'
 import type { Missing, TakeoverStep } from '../steps.ts'
 
-/** The state after a takeover. */
-export type Verified = {
-  services: { service: string; address: string | undefined; isGone: boolean }[]
-  routes: Routes
-}
+/** The state after a takeover: the Services that it took over, and those that users removed meanwhile. */
+export type Verified = { services: number; gone: number; announcing: AnnouncingNodes | undefined }
 
 type Deps = { client: KubeClient; planned: readonly PlannedService[]; found: FoundBefore }
 
 /** Waits until every Service, and every object of MetalLB, is as the plan says. `results` says what was seen last. */
 export function verifyStep(deps: Deps): TakeoverStep & { results(): Verified } {
-  const theirs = new Set(deps.found.metallb?.objects.map(({ kind, name }) => `${kind} ${name}`))
-  let last: Look = { seen: [], metallb: [], routes: { announcingNodes: undefined, sessions: undefined } }
+  const { planned, found } = deps
+  const theirs = new Set(found.metallb?.objects.map(({ kind, name }) => `${kind} ${name}`))
+  let last: Look = { there: [], metallb: [], announcing: undefined }
   return {
-    title: `Adopt and verify ${counted(deps.planned.length, 'Services')}`,
+    title: `Adopt and verify ${counted(planned.length, 'Services')}`,
     async missing() {
       last = await look(deps)
-      const open = openOf(last.seen)
+      const open = openOf(last.there)
       const left = leftToTakeOver(last.metallb, theirs)
       if (open || left.length === 0) return open
       const count = theirs.size - left.length
       return { text: `${count} of ${theirs.size} objects of MetalLB are taken over; next ${left[0]}` }
     },
     results: () => ({
-      services: last.seen.map((one) => ({
-        service: `${one.planned.namespace}/${one.planned.name}`,
-        address: one.planned.before,
-        isGone: !isThere(one),
-      })),
-      routes: last.routes,
+      services: last.there.length,
+      gone: planned.length - last.there.length,
+      announcing: last.announcing,
     }),
   }
 }
 
-/** The count of remaining Services without a problem, and the problems of the next one. */
-function openOf(seen: readonly SeenService[]): Missing | undefined {
-  const there = seen.filter(isThere)
+/** The count of Services without a problem, and the problems of the next one. */
+function openOf(there: readonly SeenService[]): Missing | undefined {
   const [first, ...more] = there.filter((one) => serviceProblems(one).length > 0)
   if (!first) return undefined
   const { namespace, name } = first.planned
@@ -66,87 +60,78 @@ function openOf(seen: readonly SeenService[]): Missing | undefined {
 /** The objects that the cluster has for one planned Service. */
 export type SeenService = {
   planned: PlannedService
-  service: Service | undefined
+  service: Service
   record: ElasticIP | undefined
   /** The objects of MetalLB in the namespace where the predecessor wrote its own; undefined where it wrote none. */
   metallb: readonly KubeObject[] | undefined
-  routes: { before: Routes | undefined; now: Routes }
+  announcing: { before: AnnouncingNodes | undefined; now: AnnouncingNodes | undefined }
 }
 
-type Look = { seen: SeenService[]; metallb: KubeObject[]; routes: Routes }
+type Look = { there: SeenService[]; metallb: KubeObject[]; announcing: AnnouncingNodes | undefined }
 
 async function look({ client, planned, found }: Deps): Promise<Look> {
   const { namespace } = found.metallb ?? {}
   const kinds = namespace === undefined ? [] : metallbKinds
-  const [stored, records, routes, objects] = await Promise.all([
+  const [stored, records, announcing, objects] = await Promise.all([
     listAll(client, services),
     listAll(client, elasticIPs),
-    readRoutes(client),
+    readAnnouncing(client),
     Promise.all(kinds.map((kind) => listAllKnown(client, kind, namespace === undefined ? {} : { namespace }))),
   ])
   const metallb = objects.flat()
   const byKey = new Map(stored.map((service) => [keyOf(service), service]))
   const byName = new Map(records.map((record) => [record.metadata.name, record]))
-  const seen = planned.map((one): SeenService => {
+  const there = planned.flatMap((one): SeenService[] => {
     const key = `${one.namespace}/${one.name}`
-    const facts = { planned: one, service: byKey.get(key), record: byName.get(recordName(key)) }
-    return { ...facts, metallb: found.metallb && metallb, routes: { before: found.routes, now: routes } }
+    const service = byKey.get(key)
+    if (!service || !isAsPlanned(service, one)) return []
+    const record = byName.get(recordName(key))
+    const ofMetallb = found.metallb && metallb
+    return [
+      { planned: one, service, record, metallb: ofMetallb, announcing: { before: found.announcing, now: announcing } },
+    ]
   })
-  return { seen, metallb, routes }
+  return { there, metallb, announcing }
 }
 
-/** Whether a Service still exists as the plan saw it: users may delete Services, or change their type, at any time. */
-export function isThere({ planned, service }: SeenService): boolean {
-  if (service?.metadata.uid !== planned.uid || service.metadata.deletionTimestamp) return false
-  return service.spec.type === 'LoadBalancer' || planned.held === 'ignored'
+/** Whether a Service is still the planned one: users may delete Services, or change their type, at any time. */
+export function isAsPlanned({ metadata, spec }: Service, { uid }: PlannedService): boolean {
+  return metadata.uid === uid && metadata.deletionTimestamp === undefined && spec.type === 'LoadBalancer'
 }
 
 /** Everything about a Service that is not as the plan says. */
-export function serviceProblems({ planned, service, record, metallb, routes }: SeenService): string[] {
-  if (!service || planned.held === 'ignored') return []
-  const { before, held } = planned
-  const address = before === undefined ? undefined : (canonicalIpAddress(before) ?? before)
-  const isAdopted = held === 'reserved' || held === 'record'
+export function serviceProblems({ planned, service, record, metallb, announcing }: SeenService): string[] {
+  const isAdopted = planned.held === 'reserved' || planned.held === 'record'
   return [
-    ...(isAdopted ? recordProblems(planned, record, address) : []),
-    ...(address === undefined ? [] : addressProblems(planned, service, address)),
+    ...(isAdopted ? recordProblems(planned, record) : []),
+    ...addressProblems(planned, service),
     ...finalizerProblems(planned, service),
-    ...(isAdopted && address !== undefined ? poolProblems(metallb, address) : []),
-    ...routeProblems(keyOf(service), routes.before, routes.now),
+    ...(isAdopted ? poolProblems(metallb, planned.before) : []),
+    ...announcingProblems(keyOf(service), announcing.before, announcing.now),
   ]
 }
 
 /** Why a record does not hold the reservation of a Service yet. Before its grant it may wait: no program can hasten that. */
-function recordProblems(
-  { before, after, uid }: PlannedService,
-  record: ElasticIP | undefined,
-  address: string | undefined,
-): string[] {
+function recordProblems({ before, after, uid }: PlannedService, record: ElasticIP | undefined): string[] {
   if (!record) return ['it has no ElasticIP yet']
   const { address: held, phase: stored } = record.status ?? {}
   const phase = phaseOf(record)
   const isWaiting = after === undefined && stored === 'Requested'
   const isOther = record.spec.claimRef?.uid !== uid
+  const differs = held !== undefined && before !== undefined && canonicalIpAddress(held) !== before
   return [
     ...(phase !== 'Bound' && !isWaiting ? [`its ElasticIP is ${phase}`] : []),
     ...(phase === 'Bound' && isOther ? ['its ElasticIP is bound to an earlier Service of that name'] : []),
-    ...(held !== undefined && address !== undefined && !isSame(held, address)
-      ? [`its ElasticIP has the address ${held}, not ${before}`]
-      : []),
+    ...(differs ? [`its ElasticIP has the address ${held}, not ${before}`] : []),
   ]
 }
 
-function addressProblems({ before, shownIn }: PlannedService, service: Service, address: string): string[] {
-  const { loadBalancerIP } = service.spec
-  const shown = statusAddresses(service)
-  return [
-    ...(shownIn.includes('spec.loadBalancerIP') && !isSame(loadBalancerIP, address)
-      ? [`spec.loadBalancerIP is ${loadBalancerIP ?? 'empty'}, not ${before}`]
-      : []),
-    ...(shownIn.includes('status.loadBalancer') && !shown.includes(address)
-      ? [`its status shows ${shown.join(', ') || 'no address'}, not ${before}`]
-      : []),
-  ]
+/** The places where a Service does not show its address any more. */
+function addressProblems({ before, shownIn }: PlannedService, service: Service): string[] {
+  const shown = shownAddresses(service, [])
+  const isShown = (place: string) => shown.some(({ address, where }) => where === place && address === before)
+  const places = [statusField, 'spec.loadBalancerIP'].filter((place) => shownIn.includes(place))
+  return places.filter((place) => !isShown(place)).map((place) => `${place} does not show ${before}`)
 }
 
 const ownFinalizers: Partial<Record<PlannedService['held'], string>> = {
@@ -162,8 +147,8 @@ function finalizerProblems({ held, finalizers }: PlannedService, { metadata }: S
   return wanted.filter((one) => !there.includes(one)).map((one) => `it lacks the finalizer ${one}`)
 }
 
-function poolProblems(metallb: readonly KubeObject[] | undefined, text: string): string[] {
-  const address = parseAddress(text)
+function poolProblems(metallb: readonly KubeObject[] | undefined, before = ''): string[] {
+  const address = parseAddress(before)
   if (!metallb || !address) return []
   const pool = announcingPool(metallb, address)
   if (!pool) return ['no IPAddressPool has its address']
@@ -176,8 +161,4 @@ function leftToTakeOver(metallb: readonly KubeObject[], names: ReadonlySet<strin
     .filter((object) => (isPeer(object) || isPool(object) || isAdvertisement(object)) && !isWritten(object))
     .map(({ kind, metadata }) => `${kind} ${metadata.name}`)
     .filter((name) => names.has(name))
-}
-
-function isSame(one: string | undefined, canonical: string): boolean {
-  return one !== undefined && (canonicalIpAddress(one) ?? one) === canonical
 }

@@ -1,38 +1,30 @@
 import { counted, plainText } from '../../../lib/text.ts'
 import type { Format } from '../../doctor/report.ts'
 import type { ApplyResult } from '../apply/apply.ts'
-import type { Routes } from '../routes.ts'
+import type { AnnouncingNodes } from '../routes.ts'
 import type { UndoResult } from '../undo/undo.ts'
-import { asJson, table, findings } from './text.ts'
+import { asJson, findings } from './text.ts'
 import type { End } from '../end.ts'
 
 /** The report of `takeover apply`. */
-export function applyReport({ plan, services, routes }: ApplyResult, format: Format): string {
-  if (format === 'json') return asJson({ state: 'applied', predecessor: plan.predecessor.id, services, routes })
-  const shown = services.filter(({ isGone }) => !isGone)
-  const gone = services.length - shown.length
-  const counts = `Taken over: ${counted(shown.length, 'Services')}${gone > 0 ? `; deleted, or no longer of type LoadBalancer: ${gone}` : ''}`
+export function applyReport({ plan, services, gone, announcing }: ApplyResult, format: Format): string {
+  const { id, title } = plan.predecessor
+  if (format === 'json') return asJson({ state: 'applied', predecessor: id, services, gone, announcing })
+  const removed = gone > 0 ? `; deleted, or no longer of type LoadBalancer: ${gone}` : ''
   return [
-    ...table(shown.map(({ service, address }) => ['  ok', service, address ?? 'no address yet'])),
-    '',
-    `${counts}. eip-admission leads; ${plan.predecessor.title} is stopped.`,
-    ...(plan.announcer.name === 'metallb' ? routesText(routes) : []),
+    `Taken over: ${counted(services, 'Services')}${removed}. eip-admission leads; ${title} is stopped.`,
+    ...(plan.announcer.name === 'metallb' ? [announcingText(announcing)] : []),
     'Nothing was reserved or deleted at the provider. To go back, run `eip-admission takeover undo`.',
     '',
   ].join('\n')
 }
 
 /** The verified routes, and those that a person must check. */
-function routesText({ announcingNodes, sessions }: Routes): string[] {
-  const announced = Object.values(announcingNodes ?? {}).length
-  return [
-    announcingNodes
-      ? `MetalLB announces ${counted(announced, 'Services')}, by its ServiceBGPStatus objects; none that was announced before is missing.`
-      : 'Routes were not verified: this cluster has no ServiceBGPStatus, which MetalLB has from 0.15 on.',
-    sessions
-      ? `FRR-K8s has ${sessions.up} of ${sessions.all} BGP sessions up.`
-      : 'Whether sessions are up was not asked: only FRR-K8s shows it in the cluster. Reach an address from outside, or read the metric metallb_bgp_session_up.',
-  ]
+function announcingText(announcing: AnnouncingNodes | undefined): string {
+  if (!announcing)
+    return 'Routes were not verified: this cluster has no ServiceBGPStatus, which MetalLB has from 0.15 on. Reach an address from outside.'
+  const announced = counted(Object.keys(announcing).length, 'Services')
+  return `MetalLB announces ${announced}, by its ServiceBGPStatus objects; none that was announced before is missing.`
 }
 
 /** The report of `takeover undo`. */
