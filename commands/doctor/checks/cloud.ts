@@ -111,24 +111,37 @@ export const addressLimits = defineCheck({
   good: 'there is room for more addresses, as far as the limits and the provider say',
   needs: ['records'],
   judge({ records }, { settings: { cluster }, vendor }) {
-    const counted = countedAddresses(records)
-    const counts = Map.groupBy(counted, ({ spec }) => spec.claimRef?.namespace ?? '')
-    const ofCluster = { of: 'the cluster', count: counted.length, limit: cluster.maxAddresses, flag: '--max-addresses' }
-    const ofNamespaces = [...counts].map(([name, { length: count }]) => {
-      const flag = '--max-addresses-per-namespace'
-      return { of: `namespace ${name}`, count, limit: name === '' ? undefined : cluster.maxAddressesPerNamespace, flag }
-    })
+    const namespaces = countedAddresses(records).map(({ spec }) => spec.claimRef?.namespace)
     return [
-      ...[ofCluster, ...ofNamespaces].flatMap(limitFinding),
+      ...usedLimits(namespaces, cluster).flatMap(limitFinding),
       ...records.filter(isOverQuota).map((record) => quotaFinding(record, vendor.cloud.name)),
     ]
   },
 })
 
-type Limited = { of: string; count: number; limit: number | undefined; flag: string }
+type UsedLimit = { of: string; count: number; limit: number; flag: string }
 
-function limitFinding({ of, count, limit, flag }: Limited): Findings {
-  if (limit === undefined || count < limit * nearlyFull) return []
+/** The limits that are set, and how many addresses of these namespaces count. Some addresses are in no namespace. */
+export function usedLimits(
+  namespaces: readonly (string | undefined)[],
+  { maxAddresses, maxAddressesPerNamespace }: Context['settings']['cluster'],
+): UsedLimit[] {
+  const named = Map.groupBy(namespaces.filter(Boolean), (name) => name)
+  const flag = '--max-addresses-per-namespace'
+  const all = [
+    { of: 'the cluster', count: namespaces.length, limit: maxAddresses, flag: '--max-addresses' },
+    ...[...named].map(([name, { length }]) => ({
+      of: `namespace ${name}`,
+      count: length,
+      limit: maxAddressesPerNamespace,
+      flag,
+    })),
+  ]
+  return all.flatMap(({ limit, ...one }) => (limit === undefined ? [] : { ...one, limit }))
+}
+
+function limitFinding({ of, count, limit, flag }: UsedLimit): Findings {
+  if (count < limit * nearlyFull) return []
   const isFull = count >= limit
   return {
     level: isFull ? 'error' : 'warning',

@@ -19,15 +19,26 @@ export const leakedReservations = defineCheck({
   needs: ['cluster', 'services', 'records', 'reservations'],
   judge(seen, context) {
     const plan = compareReservations(seen, context)
-    const orphans = seen.reservations.filter(({ id }) => plan.suspects.has(id))
     return [
-      ...orphans.map((one) => orphanFinding(one, context)),
+      ...leftoverFindings(plan, seen.reservations, context),
       ...plan.adopt.map(({ key, reservation }) => adoptionFinding(key, reservation, context)),
-      ...plan.surplus.map((one) => surplusFinding(one, context)),
-      ...plan.untagged.map((one) => untaggedFinding(one, context)),
     ]
   },
 })
+
+/** The findings about reservations that no Service gets. */
+export function leftoverFindings(
+  { suspects, surplus, untagged }: SweepPlan,
+  reservations: readonly Reservation[],
+  context: Context,
+): Finding[] {
+  const orphans = reservations.filter(({ id }) => suspects.has(id))
+  return [
+    ...orphans.map((one) => orphanFinding(one, context)),
+    ...surplus.map((one) => surplusFinding(one, context)),
+    ...untagged.map((one) => untaggedFinding(one, context)),
+  ]
+}
 
 /** The result of a sweep now. */
 export function compareReservations(

@@ -1,5 +1,8 @@
 import type { Check } from '../../doctor/check.ts'
 import { softwareCheck } from '../../doctor/checks/announcers.ts'
+import { doubledAddresses } from '../../doctor/checks/addresses.ts'
+import { bgpPeers } from '../../doctor/checks/bgp.ts'
+import { settingsWithoutEffect } from '../../doctor/checks/settings.ts'
 import { apiServerVersion } from '../../doctor/checks/api-server.ts'
 import { cloudAccess, cloudPace, clusterId, project } from '../../doctor/checks/cloud.ts'
 import { controlPlaneReservation } from '../../doctor/checks/control-plane.ts'
@@ -17,8 +20,8 @@ import { planObjects } from './plan-objects.ts'
 import { planPredecessor } from './plan-predecessor.ts'
 import { planReservations } from './plan-reservations.ts'
 import { planServices } from './plan-services.ts'
-import { type Finding, type PlanFinding, type TakeoverPlan, type PlannedNode, warning } from './plan.ts'
-import { plannedSettings, settingsWarnings } from './planned-settings.ts'
+import { type Finding, type PlanFinding, type TakeoverPlan, type PlannedNode } from './plan.ts'
+import { locationFinding, plannedSettings } from './planned-settings.ts'
 import type { NodePeers } from '../../../announcers/announcer.ts'
 import { ownNames, wantedAnnotations } from '../../../controllers/peering/node-annotations.ts'
 import { machineIdOf } from '../../../controllers/nodes/node-machine.ts'
@@ -45,7 +48,7 @@ export function makePlan(input: PlanInput): TakeoverPlan {
     checked(input),
     addresses.findings,
     network.findings,
-    settingsWarnings(context),
+    locationFinding(context),
   ].flat()
   const finalizers = finalizersOf(predecessor, workloads[0]?.version)
   return {
@@ -67,12 +70,16 @@ export function makePlan(input: PlanInput): TakeoverPlan {
 
 type Part<Name extends keyof TakeoverPlan> = Pick<TakeoverPlan, Name> & { findings: PlanFinding[] }
 
-function planAddresses({ facts, context }: PlanInput): Part<'services' | 'reservations'> {
+function planAddresses({ facts, flags, context: given }: PlanInput): Part<'services' | 'reservations'> {
+  const { cluster, ...settings } = given.settings
+  // As `flagsAfter` sets it.
+  const sweep = flags['--sweep'] === undefined ? 'report' : cluster.sweep
+  const context = { ...given, settings: { ...settings, cluster: { ...cluster, sweep } } }
   const seen = readValues(facts, ['cluster', 'services', 'records', 'reservations', 'controlPlane'])
   if (!seen) return { services: [], reservations: [], findings: [] }
-  const sweep = compareReservations(seen, context)
-  const { services, findings } = planServices(seen, sweep.adopt, context)
-  const { reservations, findings: more } = planReservations({ facts: seen, services, sweep, context })
+  const comparison = compareReservations(seen, given)
+  const { services, findings } = planServices(seen, comparison.adopt, given)
+  const { reservations, findings: more } = planReservations({ facts: seen, services, sweep: comparison, context })
   return { services, reservations, findings: [...findings, ...more] }
 }
 
@@ -81,9 +88,8 @@ function planNetwork({ facts, context }: PlanInput, services: TakeoverPlan['serv
   const seen = readValues(facts, ['nodes', 'machines', 'peers', 'metallb', 'bgpSecret', 'document', 'definitions'])
   const nothing = { name: nameOfChoice(vendor.loadBalancer), objects: [], interruptedSessions: 0, waves: 0 }
   if (!seen) return { nodes: [], announcer: nothing, findings: [] }
-  const { nodes, peers, findings } = planNodes(seen, context)
-  const { announcer, findings: more } = planObjects({ ...seen, vendor, services, peers })
-  return { nodes, announcer, findings: [...findings, ...more] }
+  const { nodes, peers } = planNodes(seen, context)
+  return { nodes, ...planObjects({ ...seen, vendor, services, peers }) }
 }
 
 /** The predecessor's leftovers are not released before a person has seen them. */
@@ -111,6 +117,7 @@ const known: readonly Check[] = [
   nodeMachines,
   softwareCheck('metallb-reports'),
   cloudPace,
+  bgpPeers,
 ]
 
 /** The checks of `doctor` that make sense before we run. */
@@ -121,6 +128,8 @@ const checks: readonly Check[] = [
   project,
   ...['metallb-programs', 'metallb-definitions', 'overlapping-pools', 'kube-vip'].map(softwareCheck),
   controlPlaneReservation,
+  doubledAddresses,
+  settingsWithoutEffect,
   ...known,
 ]
 
@@ -148,7 +157,7 @@ const confirmedPlan = '`eip-admission takeover plan --announcer-runs`'
 function planNodes(
   { nodes, machines, peers }: Pick<Values, 'nodes' | 'machines' | 'peers'>,
   { vendor }: Context,
-): Part<'nodes'> & { peers: NodePeers[] } {
+): Pick<TakeoverPlan, 'nodes'> & { peers: NodePeers[] } {
   const { isOn, annotations: scheme, selector } = vendor.bgp
   const isOwn = ownNames(scheme)
   const seen = nodes.map((node) => {
@@ -171,17 +180,9 @@ function planNodes(
   return {
     nodes: planned,
     peers: seen.flatMap(({ node, known = [] }) => (known.length > 0 ? [nodePeers(node, known)] : [])),
-    findings: seen.filter(({ known }) => known?.length === 0).map(({ node }) => withoutPeers(node)),
   }
 }
 
 function nodePeers({ metadata: { name, labels = {} } }: Node, peers: NodePeers['peers']): NodePeers {
   return { node: name, hostname: labels['kubernetes.io/hostname'] ?? name, peers }
-}
-
-function withoutPeers({ metadata: { name } }: Node): PlanFinding {
-  return warning('node-without-peers', `node ${name}`, {
-    what: 'the provider has no BGP peers for its machine; `serve` turns BGP on there, as the predecessor would',
-    remedy: 'nothing; or exclude the node by --bgp-node-selector',
-  })
 }

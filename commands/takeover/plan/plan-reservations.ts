@@ -6,7 +6,17 @@ import { namedCluster } from '../../../ledger/record/marks.ts'
 import type { SweepPlan } from '../../../ledger/sweep/sweep-plan.ts'
 import type { Context } from '../../../inspect/facts.ts'
 import { schemeOf } from '../../../inspect/wanted.ts'
-import { type PlanFinding, type PlanFindings, type PlannedReservation, type PlannedService, blocker } from './plan.ts'
+import { usedLimits } from '../../doctor/checks/cloud.ts'
+import { leftoverFindings } from '../../doctor/checks/reservations.ts'
+import { splitKey } from '../../../kube/objects.ts'
+import {
+  type PlanFinding,
+  type PlanFindings,
+  type PlannedReservation,
+  type PlannedService,
+  blocker,
+  warning,
+} from './plan.ts'
 import type { ServiceFacts } from './facts.ts'
 import { shell } from '../../../lib/remedy.ts'
 import { counted } from '../../../lib/text.ts'
@@ -18,8 +28,8 @@ type ReservationFacts = { facts: ServiceFacts; services: readonly PlannedService
 /** Plans the owner of each reservation with the predecessor's marks, and of each that a Service shows. Pure. */
 export function planReservations(seen: ReservationFacts): ReservationsPlan {
   const reservations = seen.facts.reservations.flatMap((one) => planned(one, seen) ?? [])
-  const warnings = reservations.flatMap((one) => warningOf(one, seen) ?? [])
-  return { reservations, findings: [limitFindings(seen), loadBalancingOff(seen, reservations), warnings].flat() }
+  const findings = [limitFindings(seen), loadBalancingOff(seen, reservations), leftovers(seen)].flat()
+  return { reservations, findings }
 }
 
 function planned(
@@ -74,63 +84,25 @@ function loadBalancingOff(
   })
 }
 
-/** The facts that a person needs about a reservation that no Service gets. */
-function warningOf(
-  { id, address, whose, service }: PlannedReservation,
-  { context: { vendor }, services }: Pick<ReservationFacts, 'context' | 'services'>,
-): PlanFinding | undefined {
-  const cloud = vendor.cloud.name
-  const isShown = address !== undefined && services.some(({ before }) => before === address)
-  const unassigned = {
-    reason: 'untagged',
-    what: 'the predecessor reserved it, and it names neither this cluster nor a Service here; it is kept',
-    remedy: `another cluster of the project may use it; if none does, delete it at ${cloud}`,
-  }
-  const texts: Partial<Record<PlannedReservation['whose'], Omit<PlanFinding, 'where'>>> = {
-    orphan: {
-      reason: 'orphan',
-      what: 'it has the marks of this cluster, but no Service needs it; the project pays for it',
-      remedy: `the settings have --sweep=report, so it is kept; delete it at ${cloud}, or remove that setting after the takeover`,
-    },
-    surplus: isShown
-      ? {
-          reason: 'unserved',
-          what: `it has the marks of Service ${service}, which shows its address; eip-admission will not serve that Service, and never releases the reservation`,
-          remedy: `nothing; the address is in use: do not delete it at ${cloud}`,
-        }
-      : {
-          reason: 'surplus',
-          what: `it has the marks of Service ${service}, which has another address; it is kept, and the project pays for it`,
-          remedy: `delete it at ${cloud} if nothing uses it`,
-        },
-    untagged: unassigned,
-    unknown: unassigned,
-  }
-  const text = texts[whose]
-  return text && { ...text, where: `reservation ${id} (${address ?? 'not granted yet'})` }
+/** The reservations that no Service gets, as `doctor` reports them: they stay. */
+function leftovers({ facts, sweep, context }: ReservationFacts): PlanFinding[] {
+  return leftoverFindings(sweep, facts.reservations, context).map(({ what, why, fix }) =>
+    warning('leaked-reservations', 'Addresses', { what: `${what}: ${why}`, remedy: fix }),
+  )
 }
 
 /** Limits that are lower than what is held: adoption would go beyond them, and every new Service would be refused. */
 function limitFindings({ facts, sweep, context }: ReservationFacts): PlanFinding[] {
-  const { maxAddresses, maxAddressesPerNamespace } = context.settings.cluster
-  const held = countedAddresses(facts.records).map(({ spec }) => spec.claimRef?.namespace ?? '')
-  const adopted = sweep.adopt.filter(({ record }) => !record).map(({ key }) => key.split('/')[0] ?? '')
-  const all = [...held, ...adopted]
-  const namespaces = [...Map.groupBy(all.filter(Boolean), (name) => name)]
-  const rows = [
-    { of: 'the cluster', count: all.length, limit: maxAddresses, flag: '--max-addresses' },
-    ...namespaces.map(([name, { length: count }]) => {
-      const flag = '--max-addresses-per-namespace'
-      return { of: `namespace ${name}`, count, limit: maxAddressesPerNamespace, flag }
+  const held = countedAddresses(facts.records).map(({ spec }) => spec.claimRef?.namespace)
+  const adopted = sweep.adopt.filter(({ record }) => !record).map(({ key }) => splitKey(key).namespace)
+  const exceeded = usedLimits([...held, ...adopted], context.settings.cluster).filter(
+    ({ count, limit }) => count > limit,
+  )
+  return exceeded.map(({ of, count, limit, flag }) =>
+    blocker('limit', of, {
+      what: `it holds ${counted(count, 'addresses')}, and ${flag} is ${limit}: new Services would be refused`,
+      // It has room for new addresses.
+      remedy: `run takeover plan again with ${flag}=${Math.ceil((count * 1.5) / 10) * 10}; takeover apply needs the same flag`,
     }),
-  ]
-  // The remedy has room for new addresses.
-  return rows
-    .filter(({ count, limit }) => limit !== undefined && count > limit)
-    .map(({ of, count, limit, flag }) =>
-      blocker('limit', of, {
-        what: `it holds ${counted(count, 'addresses')}, and ${flag} is ${limit}: new Services would be refused`,
-        remedy: `run takeover plan again with ${flag}=${Math.ceil((count * 1.5) / 10) * 10}; takeover apply needs the same flag`,
-      }),
-    )
+  )
 }

@@ -9,7 +9,7 @@ import { covers, isOf, ownAddressFacts, wantOf } from '../../../inspect/wanted.t
 import { allRequestAnnotations } from '../../../ledger/users/possible-users.ts'
 import type { ServiceFacts } from './facts.ts'
 import type { PlanFinding, PlannedService } from './plan.ts'
-import { type SeenService, serviceFindings, sharedAddresses } from './service-findings.ts'
+import { type SeenService, serviceFindings } from './service-findings.ts'
 
 /** Each Service and its address, before and after. Pure. */
 export function planServices(
@@ -26,7 +26,7 @@ export function planServices(
   })
   return {
     services: judged.map(({ planned }) => planned),
-    findings: [...judged.flatMap(serviceFindings), ...sharedAddresses(judged)],
+    findings: judged.flatMap(serviceFindings),
   }
 }
 

@@ -3,7 +3,7 @@ import type { LoadBalancer } from '../../../announcers/setting.ts'
 import { dialectFacts } from '../../settings/chart-facts.ts'
 import type { Context } from '../../../inspect/facts.ts'
 import type { PlanInput } from './facts.ts'
-import { type PlanFinding, type PlannedSettings, warning } from './plan.ts'
+import { type PlanFindings, type PlannedSettings, warning } from './plan.ts'
 import type { Translation } from './translate.ts'
 
 /** The Secret that the chart reads by default: it is in our own namespace. */
@@ -27,22 +27,15 @@ export function plannedSettings({ predecessor, given, translation, flags, contex
   }
 }
 
-/** The warnings that `serve` would log with these settings. */
-export function settingsWarnings({ settings, vendor }: Context): PlanFinding[] {
-  const location = vendor.policy.locationSources.some((one) => one.kind === 'setting' && one.value !== undefined)
-  const texts = [...settings.warnings, ...vendor.unsupported]
-  const needsNone = vendor.loadBalancer.kind === 'none' || vendor.loadBalancer.kind === 'managed'
-  return [
-    ...texts.map((what) => warning('setting', 'settings', { what, remedy: 'docs/reference/settings.md' })),
-    ...(location || needsNone
-      ? []
-      : [
-          warning('no-location', 'settings', {
-            what: 'no location is set: a new Service gets an address only if its annotation names one',
-            remedy: `set ${vendor.policy.locationSources.map(({ name }) => name).join(' or ')}, as --metro, --facility or --region`,
-          }),
-        ]),
-  ]
+/** The warning that only Services with a location of their own get an address. */
+export function locationFinding({ vendor: { policy, loadBalancer } }: Context): PlanFindings {
+  const sources = policy.locationSources
+  const isSet = sources.some((one) => one.kind === 'setting' && one.value !== undefined)
+  if (isSet || loadBalancer.kind === 'none' || loadBalancer.kind === 'managed') return []
+  return warning('no-location', 'settings', {
+    what: 'no location is set: a new Service gets an address only if its annotation names one',
+    remedy: `set ${sources.map(({ name }) => name).join(' or ')}, as --metro, --facility or --region`,
+  })
 }
 
 type ChartSettings = Pick<PlannedSettings, 'cloudProvider' | 'flags'> &

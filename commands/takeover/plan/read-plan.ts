@@ -63,7 +63,8 @@ export async function readPlan(source: PlanSource): Promise<ReadPlan> {
   const translation = withGivenFile(translate(predecessor, given, version), source.flags)
   const settings = resolved(predecessor, translation, source)
   const { vendor, pace } = await countedProvider(settings.cloud, { userAgent, proxy: proxyOf(env), signal })
-  const context: Context = { now: new Date(), env: Object.keys(env), settings, vendor }
+  // The variables of this shell are none of `serve`'s.
+  const context: Context = { now: new Date(), env: [], settings, vendor }
   const { namespace, leaseNamespace, leaseName } = settings.process
   const lease = { namespace: leaseNamespace, name: leaseName }
   const leasesAt = [lease, leaseOf({ predecessor, given })]

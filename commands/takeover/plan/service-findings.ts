@@ -1,7 +1,6 @@
-import { metallbSharingAnnotations } from '../../../announcers/metallb/names.ts'
 import type { Reservation } from '../../../clouds/ports/cloud.ts'
 import type { Context } from '../../../inspect/facts.ts'
-import { type KubeObject, type Service, keyOf } from '../../../kube/objects.ts'
+import { type Service, keyOf } from '../../../kube/objects.ts'
 import { namedCluster } from '../../../ledger/record/marks.ts'
 import type { OwnAddressFacts } from '../../../ledger/want/own-address-rules.ts'
 import type { Want } from '../../../ledger/want/want.ts'
@@ -83,21 +82,3 @@ function doubts(judged: JudgedService, before: string): PlanFindings {
 
 const sharedPortRemedy =
   'nothing before the takeover: the address stays, and each node delivers that port to one of the two Services as before; `serve` repeats this in an Event'
-
-/** Addresses that several Services show. MetalLB lets those with one sharing key have one address. */
-export function sharedAddresses(judged: readonly JudgedService[]): PlanFinding[] {
-  const groups = Map.groupBy(judged, ({ planned }) => planned.before)
-  return [...groups].flatMap(([address, group]) => {
-    if (address === undefined || group.length < 2) return []
-    const isBlocker = new Set(group.map(({ planned }) => planned.namespace)).size > 1
-    const keys = new Set(group.map(({ service }) => sharingKey(service)))
-    if (!isBlocker && keys.size === 1 && !keys.has(undefined)) return []
-    const where = group.map(({ service }) => `Service ${keyOf(service)}`).join(', ')
-    const what = `they show one address, ${address}`
-    return [{ isBlocker, reason: 'shared-address', where, what, remedy: 'give all but one of them another address' }]
-  })
-}
-
-function sharingKey({ metadata }: KubeObject): string | undefined {
-  return metallbSharingAnnotations.map((name) => metadata.annotations?.[name]).find((key) => key !== undefined)
-}

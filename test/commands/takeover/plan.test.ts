@@ -271,23 +271,27 @@ for (const { name, scene, service, is, blockers = [] } of holdings)
     assert.equal(reasons(plan), blockers)
   })
 
-test('two Services with one address: refused in two namespaces, allowed where MetalLB shares it', () => {
-  const sharing = { 'metallb.io/allow-shared-ip': 'k' }
-  const of = (namespace: string, annotations?: Record<string, string>) =>
-    planOf({
+test('two Services with one address: refused in two namespaces, allowed in one', () => {
+  const of = (namespace: string, status?: Service['status']) => {
+    const second = served('b', own.address ?? '', { namespace })
+    const ports = [{ port: 443 }]
+    return planOf({
       services: [
-        served('a', own.address ?? '', { ...(annotations && { annotations }) }),
-        {
-          ...served('b', own.address ?? '', { namespace, ...(annotations && { annotations }) }),
-          spec: { type: 'LoadBalancer', loadBalancerIP: own.address ?? '', ports: [{ port: 443 }] },
-        },
+        served('a', own.address ?? ''),
+        { ...second, spec: { ...second.spec, ports }, status: status ?? show(own.address ?? '') },
       ],
       reservations: [own],
     })
-  assert.ok(reasons(of('shop')).includes('shared-address'))
+  }
+  assert.ok(reasons(of('shop')).includes('doubled-addresses'))
+  assert.equal(reasons(of('shop', {})), ['own-address'], 'one that only requests the address')
   assert.equal(reasons(of('default')), [])
-  assert.ok(reasons(of('default'), 'warnings').includes('shared-address'))
-  assert.not(reasons(of('default', sharing), 'warnings').includes('shared-address'))
+})
+
+test('a Service that requests the reserved address of another namespace is refused', () => {
+  const { spec, ...second } = served('b', '203.0.113.1', { namespace: 'shop' })
+  const services = [web, api, { ...second, spec: { ...spec, ports: [{ port: 443 }] }, status: {} }]
+  assert.equal(reasons(planOf({ services })), ['own-address'])
 })
 
 test('whose the other reservations are, and that none of them is touched', () => {
@@ -313,7 +317,7 @@ test('whose the other reservations are, and that none of them is touched', () =>
     ],
   )
   assert.equal(reasons(plan), [])
-  assert.equal(reasons(plan, 'warnings').toSorted(), ['orphan', 'surplus'])
+  assert.equal(reasons(plan, 'warnings').toSorted(), ['leaked-reservations', 'leaked-reservations'])
   assert.is(plan.settings.flags['--sweep'], 'report')
   assert.match(plan.settings.values, 'sweep: report')
   assert.equal(plan.cost, { addressesBefore: 4, addressesAfter: 4 })
@@ -407,7 +411,7 @@ const inTheWay: { name: string; scene: Scene; blockers?: string[]; warnings?: st
     name: 'load balancing off, while Services show addresses that the predecessor reserved',
     scene: { env: { METAL_LOAD_BALANCER: 'none' } },
     blockers: ['load-balancing-off'],
-    warnings: ['unserved', 'unserved'],
+    warnings: ['leaked-reservations', 'leaked-reservations'],
   },
   {
     name: 'load balancing off, and no Service has an address',
@@ -688,7 +692,7 @@ test('a node whose annotations are right does not change; a missing one is named
   assert.match(formatPlan(plan, 'text'), `removes ${prefix}-0-bgp-pass`)
   assert.not.match(JSON.stringify(plan), 'c2VjcmV0')
   assert.equal(
-    reasons(planOf({ ...network, peers: new Map([[machineOf(1), []]]) }), 'warnings').includes('node-without-peers'),
+    reasons(planOf({ ...network, peers: new Map([[machineOf(1), []]]) }), 'warnings').includes('bgp-peers'),
     true,
   )
 })
