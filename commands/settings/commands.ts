@@ -110,13 +110,6 @@ export const doctorSettings = {
 /** The settings of `takeover plan`, besides the settings of `serve`. */
 export const takeoverPlanSettings = {
   output: { ...doctorSettings.output, sentence: 'Format of the plan.' },
-  announcerRuns: {
-    title: 'announcer runs',
-    flag: '--announcer-runs',
-    format: boolean,
-    default: 'false',
-    sentence: 'Says that the announcing software runs, although nothing in the cluster shows it.',
-  },
   write: {
     title: 'folder for files',
     flag: '--write',

@@ -1,4 +1,4 @@
-import { doctorSettings, installSettings, takeoverPlanSettings } from './commands.ts'
+import { doctorSettings, installSettings } from './commands.ts'
 import { duration } from '../../settings/formats.ts'
 import { ownNamespace } from '../../settings/process.ts'
 import type { SettingsTable, ValuesOf } from '../../settings/setting.ts'
@@ -16,7 +16,6 @@ const work = {
 
 /** The settings of `takeover apply`, besides the settings of `serve`. */
 export const takeoverApplySettings = {
-  announcerRuns: takeoverPlanSettings.announcerRuns,
   webhookUrl: { ...installSettings.webhookUrl, sentence: `${installSettings.webhookUrl.sentence} As for \`install\`.` },
   ...work,
 } as const satisfies SettingsTable

@@ -1,6 +1,5 @@
 import { stringify } from 'yaml'
 import { ownNamespace } from '../../settings/process.ts'
-import { resolveSettings } from '../../settings/resolve.ts'
 import { withoutClass } from '../../settings/service-policy.ts'
 import { readerOf } from '../../inspect/reader.ts'
 import { connect } from '../../kube/connect.ts'
@@ -27,11 +26,11 @@ import { join } from 'node:path'
 /** Prints what a takeover would do, changes nothing, and returns the exit code: 0 if `apply` may begin, else 1. */
 export async function takeoverPlan(settings: TakeoverPlanSettings, deps: StoppableDeps): Promise<number> {
   endWhenStopped(deps, 'stopped before the plan was made')
-  const { output, write: folder, announcerRuns } = settings
+  const { output, write: folder } = settings
   const flags = withNamespace(settings.flags, deps)
-  const printers = printersFor({ ...deps, printError: deps.print }, { flags, announcerRuns, output })
+  const printers = printersFor({ ...deps, printError: deps.print }, { flags, output })
   try {
-    const { plan, secretFile } = await readPlan(planSource({ flags, announcerRuns }, deps))
+    const { plan, secretFile } = await readPlan(planSource(flags, deps))
     const secret = stringify(secretManifest(plan, secretFile))
     if (folder !== undefined) writeFolder(folder, { 'values.yaml': plan.settings.values, 'secret.yaml': secret })
     printers.print(formatPlan(plan, output, folder))
@@ -43,16 +42,15 @@ export async function takeoverPlan(settings: TakeoverPlanSettings, deps: Stoppab
 }
 
 /** The flags that a person gave: those of `serve`, and those of the commands of a takeover. */
-type Given = { flags: Record<string, string>; output: Format; announcerRuns?: boolean; webhookUrl?: string | undefined }
+type Given = { flags: Record<string, string>; output: Format; webhookUrl?: string | undefined }
 type Env = Pick<CommandDeps, 'env'>
 
 /** Prints texts with commands for the same cluster and the same takeover. A document for programs stays as it is. */
 function printersFor({ print, printError, env }: Printers & Env, { flags, output, ...given }: Given): Printers {
-  const { '--kubeconfig': kubeconfig, ...others } = flags
-  const plan = { ...others, ...(given.announcerRuns && { '--announcer-runs': 'true' }) }
+  const { '--kubeconfig': kubeconfig, ...plan } = flags
   const apply = { ...plan, ...(given.webhookUrl !== undefined && { '--webhook-url': given.webhookUrl }) }
   // `undo` takes no other flag of `serve`.
-  const undo = Object.fromEntries(Object.entries(others).filter(([flag]) => flag === '--namespace'))
+  const undo = Object.fromEntries(Object.entries(plan).filter(([flag]) => flag === '--namespace'))
   const carried = { ...kubeconfigFlags(kubeconfig, env), takeover: { plan, apply, undo } }
   return {
     print: output === 'json' ? print : (text) => print(withFlags(text, carried)),
@@ -63,16 +61,16 @@ function printersFor({ print, printError, env }: Printers & Env, { flags, output
 
 /** The flags with the namespace that the environment may name: plan, apply and undo have to mean the same takeover. */
 function withNamespace(flags: Record<string, string>, { env }: Env): Record<string, string> {
-  const { '--namespace': given = '', ...others } = flags
-  const read = (flag: string) =>
-    resolveSettings({ namespace: ownNamespace }, { flags: { '--namespace': flag }, env }).values.namespace
-  const isUsual = [read(given), read('')].every((namespace) => namespace === ownNamespace.default)
-  return isUsual ? others : { ...others, '--namespace': read(given) }
+  const { '--namespace': flag, ...others } = flags
+  const ofEnv = env[ownNamespace.env] || ownNamespace.default
+  const namespace = flag || ofEnv
+  const isUsual = [namespace, ofEnv].every((one) => one === ownNamespace.default)
+  return isUsual ? others : { ...others, '--namespace': namespace }
 }
 
 /** Where a plan is read: the cluster of the flags, or of the kubeconfig that kubectl uses. */
 function planSource(
-  { flags, announcerRuns }: Pick<PlanSource, 'flags' | 'announcerRuns'>,
+  flags: PlanSource['flags'],
   { env, version, signal }: Pick<StoppableDeps, 'env' | 'version' | 'signal'>,
 ): PlanSource {
   const userAgent = `eip-admission/${version} takeover`
@@ -81,7 +79,7 @@ function planSource(
   // The plan cannot write.
   const client = connect(credentials, { userAgent, timeoutMs: 30_000 })
   const asked = (rights: readonly Right[]) => lackedRights(client, rights)
-  return { reader: readerOf(client), lackedRights: asked, credentials, userAgent, env, flags, announcerRuns, signal }
+  return { reader: readerOf(client), lackedRights: asked, credentials, userAgent, env, flags, signal }
 }
 
 /** The manifest of our Secret. */
@@ -94,9 +92,9 @@ export type TakeoverDeps = CommandDeps & Printers & Pick<ServeDeps, 'signal'> & 
 
 /** Takes over, or continues an earlier run, and returns the exit code. */
 export function takeoverApply(settings: TakeoverApplySettings, deps: TakeoverDeps): Promise<number> {
-  const { webhookUrl, announcerRuns } = settings
+  const { webhookUrl } = settings
   const flags = withNamespace(settings.flags, deps)
-  const source = planSource({ flags, announcerRuns }, deps)
+  const source = planSource(flags, deps)
   let read: ReadPlan | undefined
   const plans = {
     async makePlan() {

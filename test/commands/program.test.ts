@@ -96,7 +96,6 @@ test('takeover plan needs no setting, takes those of serve as flags, and its exi
     output: 'json',
     write: 'files',
     flags: { '--max-addresses': '500' },
-    announcerRuns: false,
   })
   assert.is((await typed('takeover plan')).plan?.output, 'text')
   const secret = await typed('takeover plan --api-key=very-secret')

@@ -173,7 +173,6 @@ export async function planFor(stage: TestStage): Promise<TakeoverPlan> {
         },
       ],
       lease: { ...lease, isUsed: true, holder: undefined },
-      finalizers: [upstream],
     },
     target: { namespace: 'eip-admission', leaseNamespace: lease.namespace, leaseName: lease.name },
     settings: {
@@ -186,7 +185,7 @@ export async function planFor(stage: TestStage): Promise<TakeoverPlan> {
     services: planned,
     reservations: [],
     nodes: [],
-    announcer: { name: 'metallb', objects: [], interruptedSessions: 0, waves: 0 },
+    announcer: { name: 'metallb', objects: [], waves: 0 },
     blockers: [],
     warnings: [],
     cost: { addressesBefore: planned.length, addressesAfter: planned.length },

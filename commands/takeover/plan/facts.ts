@@ -48,8 +48,6 @@ export type PlanInput = {
   flags: Record<string, string>
   facts: TakeoverFacts
   context: Context
-  /** The person says that the announcing software runs, although it cannot be seen. */
-  announcerRuns: boolean
 }
 
 /** The values of these facts; undefined if one of them was not read. */

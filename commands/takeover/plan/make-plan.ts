@@ -9,10 +9,9 @@ import { controlPlaneReservation } from '../../doctor/checks/control-plane.ts'
 import { nodeMachines, providerIds, uninitializedNodes } from '../../doctor/checks/nodes.ts'
 import { valueOf } from '../../../inspect/fact.ts'
 import type { Context, Facts, Values } from '../../../inspect/facts.ts'
-import { remedyText, shell } from '../../../lib/remedy.ts'
+import { shell } from '../../../lib/remedy.ts'
 import { nameOfChoice } from '../../../announcers/setting.ts'
 import { compareReservations } from '../../doctor/checks/reservations.ts'
-import { finalizersOf } from '../../../inspect/predecessors.ts'
 import { rightsFindings } from '../rights.ts'
 import { type PlanInput, readValues, unreadFindings } from './facts.ts'
 import { planLeases, planStatus, statusFindings } from './plan-leases.ts'
@@ -50,11 +49,10 @@ export function makePlan(input: PlanInput): TakeoverPlan {
     network.findings,
     locationFinding(context),
   ].flat()
-  const finalizers = finalizersOf(predecessor, workloads[0]?.version)
   return {
     formatVersion: 1,
     cluster: { id: valueOf(facts.cluster)?.id ?? '', server: valueOf(facts.server)?.version ?? '' },
-    predecessor: { id: predecessor.id, title: predecessor.title, workloads, lease: leases.lease, finalizers },
+    predecessor: { id: predecessor.id, title: predecessor.title, workloads, lease: leases.lease },
     target: { namespace, leaseNamespace, leaseName },
     status,
     settings: plannedSettings({ ...input, flags: flagsAfter(input, reservations) }),
@@ -86,7 +84,7 @@ function planAddresses({ facts, flags, context: given }: PlanInput): Part<'servi
 function planNetwork({ facts, context }: PlanInput, services: TakeoverPlan['services']): Part<'nodes' | 'announcer'> {
   const { vendor } = context
   const seen = readValues(facts, ['nodes', 'machines', 'peers', 'metallb', 'bgpSecret', 'document', 'definitions'])
-  const nothing = { name: nameOfChoice(vendor.loadBalancer), objects: [], interruptedSessions: 0, waves: 0 }
+  const nothing = { name: nameOfChoice(vendor.loadBalancer), objects: [], waves: 0 }
   if (!seen) return { nodes: [], announcer: nothing, findings: [] }
   const { nodes, peers } = planNodes(seen, context)
   return { nodes, ...planObjects({ ...seen, vendor, services, peers }) }
@@ -133,25 +131,23 @@ const checks: readonly Check[] = [
   ...known,
 ]
 
-/** Findings of `doctor`: its errors block, unless the predecessor runs with them. */
-function checked({ facts, context, announcerRuns }: PlanInput): PlanFinding[] {
+/** Findings of `doctor`: its errors block, unless the predecessor runs with them, or something may run unseen. */
+function checked({ facts, context }: PlanInput): PlanFinding[] {
   return checks.flatMap((check) => {
     // The checks that we run need no other facts.
     const results = check.run(facts as unknown as Facts, context)
     const problems = results.filter(({ level }) => level === 'error' || level === 'warning')
     return problems.map(
       ({ check: reason, level, section, what, why, fix = shell`eip-admission doctor`, isUnseen }) => ({
-        isBlocker: level === 'error' && !known.includes(check) && !(isUnseen && announcerRuns),
+        isBlocker: level === 'error' && !known.includes(check) && !isUnseen,
         reason,
         where: section,
         what: why === undefined ? what : `${what}: ${why}`,
-        remedy: isUnseen ? `${remedyText(fix)}; if you know that it runs: ${confirmedPlan}` : fix,
+        remedy: fix,
       }),
     )
   })
 }
-
-const confirmedPlan = '`eip-admission takeover plan --announcer-runs`'
 
 /** Plans the changes of nodes: only annotations about BGP peers that are missing or wrong. Pure. */
 function planNodes(
@@ -168,14 +164,13 @@ function planNodes(
   const planned = seen.map(({ node, machine = '', known = [] }): PlannedNode => {
     const { name, annotations = {} } = node.metadata
     // Until its peers are known, a node keeps what it has.
-    if (known.length === 0) return { name, change: 'none', annotations: [], removed: [] }
+    if (known.length === 0) return { name, annotations: [], removed: [] }
     const privateNetwork = machines.find(({ id }) => id === machine)?.privateNetwork
     const wanted = wantedAnnotations({ ...nodePeers(node, known), machine, privateNetwork }, scheme)
     // Only names: a value may hold a password.
     const written = Object.keys(wanted).filter((one) => annotations[one] !== wanted[one])
     const removed = Object.keys(annotations).filter((one) => isOwn(one) && wanted[one] === undefined)
-    const change = written.length + removed.length === 0 ? 'none' : 'annotations'
-    return { name, change, annotations: written.toSorted(), removed: removed.toSorted() }
+    return { name, annotations: written.toSorted(), removed: removed.toSorted() }
   })
   return {
     nodes: planned,

@@ -43,9 +43,8 @@ export function planObjects(seen: ObjectFacts): { announcer: TakeoverPlan['annou
       ? objectsOf(configuration, state, seen)
       : documentOf(configuration, state, seen.document)
   const { objects, waves = 0, problems = [], blockers = [] }: PlannedConfiguration = outcome
-  const interruptedSessions = objects.filter((one) => one.interruptsSession).length
   return {
-    announcer: { name, objects, interruptedSessions, waves },
+    announcer: { name, objects, waves },
     findings: [...blockers, ...problems.map((one) => warningOf(name, one))],
   }
 }

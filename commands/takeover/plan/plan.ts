@@ -61,8 +61,8 @@ export type PlannedReservation = {
   action: 'adopt' | 'mark' | 'keep'
 }
 
-/** The change of one node. `none`: its annotations are right already. `removed`: annotations that are no longer true. */
-export type PlannedNode = { name: string; change: 'none' | 'annotations'; annotations: string[]; removed: string[] }
+/** The annotations of a node that are missing or wrong, and those that are no longer true. */
+export type PlannedNode = { name: string; annotations: string[]; removed: string[] }
 
 /** The change of an object of the announcing software. `adopted`: only labels are added, and no route changes. */
 export type PlannedObject = {
@@ -133,7 +133,6 @@ export type TakeoverPlan = {
     title: string
     workloads: PredecessorWorkload[]
     lease: PlannedLease
-    finalizers: string[]
   }
   /** The place of our program. */
   target: { namespace: string; leaseNamespace: string; leaseName: string }
@@ -144,7 +143,7 @@ export type TakeoverPlan = {
   reservations: PlannedReservation[]
   nodes: PlannedNode[]
   /** `waves`: how often sessions of some nodes begin again, one wave after the other. */
-  announcer: { name: string; objects: PlannedObject[]; interruptedSessions: number; waves: number }
+  announcer: { name: string; objects: PlannedObject[]; waves: number }
   blockers: Finding[]
   warnings: Finding[]
   /** The reservations that the project pays for. The difference is those that Services wait for already. */

@@ -41,7 +41,6 @@ export type PlanSource = {
   env: Readonly<Record<string, string | undefined>>
   /** Flags of `serve` that count more than the predecessor's settings: those that the person gave, and the namespace. */
   flags: Record<string, string>
-  announcerRuns: boolean
   signal: AbortSignal
 }
 
@@ -56,7 +55,7 @@ export type ReadPlan = {
 
 /** Reads the cluster and the cloud, changes neither, and makes the plan. Throws an End if it cannot know the settings. */
 export async function readPlan(source: PlanSource): Promise<ReadPlan> {
-  const { reader, userAgent, env, signal, announcerRuns } = source
+  const { reader, userAgent, env, signal } = source
   const { found, workloads } = await findAll(reader)
   const progress = await readFact(() => readProgress(reader, source.flags['--namespace'] ?? ownNamespace.default))
   const { predecessor, given, version } = await chosen({ found, progress }, source)
@@ -73,7 +72,7 @@ export async function readPlan(source: PlanSource): Promise<ReadPlan> {
   const facts = await readFacts({ ...source, context, vendor, workloads, pace, leasesAt, lacked, progress })
   const ofServe = Object.entries(source.flags).filter(([flag]) => !placeFlags.includes(flag))
   const flags = { ...translation.flags, ...Object.fromEntries(ofServe) }
-  const plan = makePlan({ found, predecessor, given, translation, flags, facts, context, announcerRuns })
+  const plan = makePlan({ found, predecessor, given, translation, flags, facts, context })
   return { plan, settings, vendor, secretFile: `${JSON.stringify(translation.file?.fields ?? {}, null, 2)}\n` }
 }
 

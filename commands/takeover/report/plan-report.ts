@@ -31,7 +31,7 @@ function head({ predecessor, cluster }: TakeoverPlan): string {
 }
 
 /** The predecessor as it was found. */
-function predecessorText({ predecessor: { workloads, lease, finalizers }, target }: TakeoverPlan): string {
+function predecessorText({ predecessor: { workloads, lease }, target }: TakeoverPlan): string {
   const rows = workloads.map(({ kind, namespace, name, image, replicas, isRunning }) => [
     `${kind} ${namespace}/${name}`,
     isRunning ? (replicas === undefined ? 'runs' : counted(replicas, 'replicas')) : 'stopped',
@@ -42,9 +42,6 @@ function predecessorText({ predecessor: { workloads, lease, finalizers }, target
   return section('Predecessor', [
     ...table(rows),
     `Lease ${lease.namespace}/${lease.name}: ${plainText(use)}; eip-admission leads by ${target.leaseNamespace}/${target.leaseName}`,
-    ...finalizers.map(
-      (finalizer) => `its finalizer ${finalizer} is kept on its Services, beside the one of eip-admission`,
-    ),
   ])
 }
 
@@ -137,7 +134,7 @@ function grouped<T>(
 
 /** The changes of nodes. */
 function nodesText({ nodes }: TakeoverPlan): string {
-  const changed = nodes.filter(({ change }) => change !== 'none')
+  const changed = nodes.filter(({ annotations, removed }) => annotations.length + removed.length > 0)
   return section(`Nodes (${nodes.length})`, [
     changed.length === 0 ? 'none changes' : `the annotations of ${changed.length} change; nothing else of a node does`,
     ...grouped(changed, {
@@ -165,7 +162,8 @@ const changeTexts = {
 } as const
 
 /** The changes of the announcing software's objects. */
-function announcingText({ announcer: { name, objects, interruptedSessions } }: TakeoverPlan): string {
+function announcingText({ announcer: { name, objects } }: TakeoverPlan): string {
+  const interrupted = objects.filter((one) => one.interruptsSession).length
   const groups = Map.groupBy(objects, ({ kind, change }) => `${kind} ${change}`)
   const summary = [...groups.values()].flatMap(([first, ...more]) =>
     first ? [[`${more.length + 1} ${first.kind}`, changeTexts[first.change]]] : [],
@@ -177,8 +175,8 @@ function announcingText({ announcer: { name, objects, interruptedSessions } }: T
       alike: ({ kind, change, fields }) => `${kind} ${change} ${fields.join()}`,
       row: ({ kind, name, change, fields }) => [`${kind} ${name}`, changeTexts[change], fields.join(', ')],
     }),
-    ...(interruptedSessions > 0
-      ? [`restarts ${counted(interruptedSessions, 'BGP sessions')}, in waves: every address keeps a route`]
+    ...(interrupted > 0
+      ? [`restarts ${counted(interrupted, 'BGP sessions')}, in waves: every address keeps a route`]
       : objects.length > 0
         ? ['no BGP session is interrupted']
         : ['nothing is written for it']),

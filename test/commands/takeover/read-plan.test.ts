@@ -101,7 +101,6 @@ async function scene(name: Succeeding) {
       userAgent: 'test',
       env: {},
       flags,
-      announcerRuns: false,
       signal,
     })
   /** Writes what a takeover that was started has recorded. */

@@ -307,7 +307,6 @@ function planOf(all: Service[], api: ReturnType<typeof apiServer>, elects: boole
         return { ...more, namespace, name, replicas, isRunning: replicas > 0 }
       }),
       lease: { ...lease, isUsed: elects, holder: api.stored(leases)[0]?.spec?.holderIdentity },
-      finalizers: [upstream],
     },
     target: { namespace: 'eip-admission', leaseNamespace: lease.namespace, leaseName: lease.name },
     settings: {
@@ -320,7 +319,7 @@ function planOf(all: Service[], api: ReturnType<typeof apiServer>, elects: boole
     services: all.map(plannedService),
     reservations: [],
     nodes: [],
-    announcer: { name: 'metallb', objects: [], interruptedSessions: 0, waves: 0 },
+    announcer: { name: 'metallb', objects: [], waves: 0 },
     blockers: [],
     warnings: [],
     cost: { addressesBefore: 0, addressesAfter: 0 },
