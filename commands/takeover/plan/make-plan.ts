@@ -32,7 +32,7 @@ export function makePlan(input: PlanInput): TakeoverPlan {
   const { predecessor, translation, facts, context } = input
   const { namespace, leaseNamespace, leaseName } = context.settings.process
   const leases = planLeases(input)
-  const { workloads, findings: ofWorkloads } = planPredecessor(input, leases.liveHolder)
+  const { workloads, findings: ofWorkloads } = planPredecessor(input, leases)
   const addresses = planAddresses(input)
   const { services, reservations } = addresses
   const network = planNetwork(input, services)

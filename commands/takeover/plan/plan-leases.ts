@@ -12,7 +12,6 @@ import {
   type PlanFindings,
   type PlannedLease,
   type TakeoverPlan,
-  blocker,
   warning,
 } from './plan.ts'
 
@@ -51,23 +50,12 @@ export function planLeases(input: PlanInput): PlannedLeases {
   const holder = holderOf(seen)
   const liveHolder = theirs.isUsed && isForeign(holder) ? holder : undefined
   const leader = isOwnIdentity(holderOf(own)) ? holderOf(own) : undefined
-  const isBegun = valueOf(facts.progress) !== undefined
   return {
     lease: { ...theirs, holder: holder === '' ? undefined : holder },
     liveHolder,
     leader,
-    findings: [
-      ...(leader !== undefined && !isBegun ? [alreadyLed(ours, leader)] : []),
-      ...(theirs.isUsed && placeOf(theirs) !== placeOf(ours) ? [otherLease(theirs, ours)] : []),
-    ],
+    findings: theirs.isUsed && placeOf(theirs) !== placeOf(ours) ? [otherLease(theirs, ours)] : [],
   }
-}
-
-function alreadyLed({ namespace, name }: ObjectRef, leader: string): PlanFinding {
-  return blocker('already-running', `Lease ${namespace}/${name}`, {
-    what: `a \`serve\` of eip-admission holds it (${leader})`,
-    remedy: 'stop it, or continue the takeover that was started: `eip-admission takeover apply`',
-  })
 }
 
 function otherLease(at: ObjectRef, ours: ObjectRef): PlanFinding {

@@ -5,6 +5,7 @@ import { type FoundPredecessors, type FoundWorkload, isRunning } from '../../../
 import { valueOf } from '../../../inspect/fact.ts'
 import type { Progress } from '../progress.ts'
 import type { PlanInput } from './facts.ts'
+import type { PlannedLeases } from './plan-leases.ts'
 import { type PlanFinding, type PlanFindings, type PredecessorWorkload, blocker, warning } from './plan.ts'
 import { helmFinding, helmReleaseOf, managerFinding } from './workload-managers.ts'
 import { shell } from '../../../lib/remedy.ts'
@@ -12,7 +13,7 @@ import { shell } from '../../../lib/remedy.ts'
 /** The workloads of the predecessor, and their findings. Pure. */
 export function planPredecessor(
   { found, predecessor, facts }: PlanInput,
-  liveHolder: string | undefined,
+  { liveHolder, leader }: Pick<PlannedLeases, 'liveHolder' | 'leader'>,
 ): {
   workloads: PredecessorWorkload[]
   findings: PlanFinding[]
@@ -31,7 +32,7 @@ export function planPredecessor(
       ...running.flatMap(({ object }) => managerFinding(object)),
       ...(begun
         ? running.flatMap((one) => lateFinding(one, begun))
-        : (valueOf(facts.workloads) ?? []).filter(isOurs).map(ownProgram)),
+        : [ownProgram(valueOf(facts.workloads) ?? [], leader)].flat()),
       ...(running.length === 0 && !begun ? [notRunning(own, liveHolder)] : []),
       ...running.flatMap(({ object }) => helmFinding(object)),
     ],
@@ -122,15 +123,18 @@ function notRunning(own: readonly FoundWorkload[], liveHolder: string | undefine
   })
 }
 
+/** A `serve` of ours that no takeover started: it leads, or a workload runs it. */
+function ownProgram(all: readonly Workload[], leader: string | undefined): PlanFindings {
+  const ours = all.filter(isOurs).map((object) => `${object.kind} ${keyOf(object)}`)
+  const where = [...ours, ...(leader === undefined ? [] : [`the holder of the lease, ${leader}`])]
+  if (where.length === 0) return []
+  return blocker('already-running', where.join(', '), {
+    what: 'eip-admission runs for this cluster already',
+    remedy: 'stop it; if it serves the cluster already, `eip-admission doctor` says how it does',
+  })
+}
+
 function isOurs(object: Workload): boolean {
   const images = (object.spec?.template?.spec?.containers ?? []).map(({ image = '' }) => image)
   return images.some((image) => /(^|\/)eip-admission(?=[:@]|$)/.test(image)) && isRunning(object)
-}
-
-function ownProgram({ kind, metadata }: Workload): PlanFinding {
-  return blocker('already-running', `${kind} ${metadata.namespace}/${metadata.name}`, {
-    what: 'eip-admission runs in this cluster already',
-    remedy:
-      'if a takeover was started, continue it: `eip-admission takeover apply`; otherwise run `eip-admission doctor`',
-  })
 }
