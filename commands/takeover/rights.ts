@@ -25,47 +25,47 @@ type Kind = Pick<typeof services, 'apiVersion' | 'plural'>
 
 type Places = { namespace: string; lease: ObjectRef; workloads: readonly WorkloadRef[] }
 
+const webhooks = [mutatingWebhookConfigurations, validatingWebhookConfigurations]
+
 /** The rights of `apply` besides reads: to install, to stop the predecessor, and to start ours. */
-export function applyRights({ namespace, lease, workloads }: Places): Right[] {
-  const installed = [namespaces, definitionsRead, mutatingWebhookConfigurations, validatingWebhookConfigurations]
+export function applyRights(places: Places): Right[] {
   return [
-    ...installed.flatMap((kind) => rights(['create', 'patch'], kind)),
-    ...runRights({ namespace, lease, workloads }),
+    ...rights(['create', 'patch'], [namespaces, definitionsRead, ...webhooks]),
+    ...runRights(places),
     // A dry run that asks whether the webhooks answer.
-    ...rights(['create'], services, namespace),
+    ...rights(['create'], [services], places.namespace),
   ]
 }
 
 /** The rights of `undo` besides reads. */
 export function undoRights(places: Places & { metallb: string | undefined }): Right[] {
   return [
-    ...[mutatingWebhookConfigurations, validatingWebhookConfigurations].flatMap((kind) => rights(['delete'], kind)),
+    ...rights(['delete'], webhooks),
     ...runRights(places),
-    ...rights(['delete'], configMaps, places.namespace),
-    ...rights(['patch'], services),
-    ...rights(['patch', 'delete'], elasticIPs),
-    ...(places.metallb === undefined
-      ? []
-      : metallbKinds.flatMap((kind) => rights(['create', 'patch', 'delete'], kind, places.metallb))),
+    ...rights(['delete'], [configMaps], places.namespace),
+    ...rights(['patch'], [services]),
+    ...rights(['patch', 'delete'], [elasticIPs]),
+    ...(places.metallb === undefined ? [] : rights(['create', 'patch', 'delete'], metallbKinds, places.metallb)),
   ]
 }
 
 /** The rights of both: to the lock, the record, the lease by which programs lead, and workloads. */
 function runRights({ namespace, lease, workloads }: Places): Right[] {
   return [
-    ...rights(['create', 'update'], leases, namespace),
-    ...rights(['create', 'update'], leases, lease.namespace),
-    ...rights(['create', 'update'], configMaps, namespace),
-    ...rights(['patch'], deployments, namespace),
+    ...rights(['create', 'update'], [leases, configMaps], namespace),
+    ...rights(['create', 'update'], [leases], lease.namespace),
+    ...rights(['patch'], [deployments], namespace),
     ...workloads.flatMap(({ kind, namespace: of }) =>
-      rights(['patch'], kind === 'DaemonSet' ? daemonSets : deployments, of),
+      rights(['patch'], [kind === 'DaemonSet' ? daemonSets : deployments], of),
     ),
   ]
 }
 
-function rights(verbs: readonly string[], { apiVersion, plural }: Kind, namespace?: string): Right[] {
-  const [group = ''] = apiVersion.includes('/') ? apiVersion.split('/') : []
-  return verbs.map((verb) => ({ verb, group, resource: plural, ...(namespace !== undefined && { namespace }) }))
+function rights(verbs: readonly string[], kinds: readonly Kind[], namespace?: string): Right[] {
+  return kinds.flatMap(({ apiVersion, plural }) => {
+    const [group = ''] = apiVersion.includes('/') ? apiVersion.split('/') : []
+    return verbs.map((verb) => ({ verb, group, resource: plural, ...(namespace !== undefined && { namespace }) }))
+  })
 }
 
 type AccessReview = KubeObject & { spec: { resourceAttributes: Right }; status?: { allowed?: boolean } }

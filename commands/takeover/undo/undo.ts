@@ -27,7 +27,7 @@ import {
 
 export type UndoDeps = RunDeps & { namespace: string }
 
-/** `title`: the predecessor's name for people. */
+/** The predecessor's name for people, and the reservations that no program will look after. */
 export type UndoResult = { title: string; reservations: LeftReservation[] }
 
 /** Brings the predecessor back, however far a takeover is. */
@@ -41,7 +41,7 @@ export async function undoTakeover(deps: UndoDeps): Promise<UndoResult> {
   const ofRights = rightsFindings(await lackedRights(client, needed), 'undo')
   endIfBlocked([ofRights, running.flatMap((workload) => managerFinding(workload, title))].flat())
   const of = { namespace, command: 'undo', lease: found.ourLease } as const
-  return lockedRun(deps, of, async (run) => ({ title, ...(await carryOut(deps, run)) }))
+  return lockedRun(deps, of, async (run) => ({ title, reservations: await carryOut(deps, run) }))
 }
 
 /** The record of an earlier run. */
@@ -53,7 +53,7 @@ function recorded(before: Progress | undefined, namespace: string): Progress {
   )
 }
 
-async function carryOut({ client, namespace, signal, tell }: UndoDeps, run: Run): Promise<Omit<UndoResult, 'title'>> {
+async function carryOut({ client, namespace, signal, tell }: UndoDeps, run: Run): Promise<LeftReservation[]> {
   const { clock, lead, check, save } = run
   const before = recorded(run.before, namespace).found
   const found = { ...before, left: [...(before.left ?? [])] }
@@ -88,7 +88,7 @@ async function carryOut({ client, namespace, signal, tell }: UndoDeps, run: Run)
     ],
     found,
   )
-  return { reservations: found.left }
+  return found.left
 }
 
 /**
