@@ -150,7 +150,8 @@ export function imageOf({ image, text }: Choices): object {
 export function probes(scheme: 'HTTP' | 'HTTPS'): object {
   const probe = (path: string) => ({ httpGet: { path, port: 'health', scheme } })
   return {
-    startupProbe: { ...probe('/livez'), periodSeconds: 2, failureThreshold: 90 },
+    // A process with little CPU answers as late while it starts as later.
+    startupProbe: { ...probe('/livez'), periodSeconds: 2, timeoutSeconds: 5, failureThreshold: 90 },
     livenessProbe: { ...probe('/livez'), periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 },
     readinessProbe: { ...probe('/readyz'), periodSeconds: 5, timeoutSeconds: 3, failureThreshold: 2 },
   }

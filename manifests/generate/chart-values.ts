@@ -1,7 +1,7 @@
 import { alertGroups, runbooks } from '../../telemetry/alerts/rules.ts'
 import type { ValueTree } from '../choices.ts'
 import { names } from '../../settings/installed-names.ts'
-import { image, labels, pods, resources, rowsOf, type ValueRow } from './pod-values.ts'
+import { guardianResources, image, labels, pods, rowsOf, type ValueRow } from './pod-values.ts'
 
 const list = { type: 'array' }
 const map = { type: 'object' }
@@ -135,7 +135,11 @@ const others: ValueRow[] = rowsOf({
     sentence: 'Port of the API server on each control-plane node.',
     schema: port,
   },
-  'controlPlane.resources': { default: resources, sentence: 'Requests and limits of the DaemonSet.', schema: map },
+  'controlPlane.resources': {
+    default: guardianResources,
+    sentence: 'Requests and limits of the DaemonSet.',
+    schema: map,
+  },
   'statusPage.enabled': {
     default: false,
     sentence:

@@ -19,8 +19,13 @@ const spread = {
   labelSelector: { matchLabels: { 'app.kubernetes.io/name': 'eip-admission' } },
 }
 
-/** The resources that our process needs. */
-export const resources = { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '384Mi' } }
+const limits = { memory: '384Mi' }
+
+/** Under 4 creates a second a leader with less CPU loses its lease, and Services wait for their addresses. */
+const resources = { requests: { cpu: '250m', memory: '128Mi' }, limits }
+
+/** A guardian uses 30m, and no more while it moves the address. */
+export const guardianResources = { requests: { cpu: '50m', memory: '128Mi' }, limits }
 
 /** Converts rows by path into a list, in their order. */
 export function rowsOf(rows: Record<string, Omit<ValueRow, 'path'>>): ValueRow[] {
