@@ -9,10 +9,11 @@ import { type Admin, bound, createWithAddress, env, onStage, swept } from './sta
 
 const [few, many] = [10, 1000]
 const clients = 8
-/** The most readers that one replica admits at the same time. */
 const readers = 10
-/** Long enough for several updates, and until the garbage of the first views is collected. */
-const lookMs = 10_000
+/** Their browsers load the page again every five seconds. */
+const reloadMs = 5_000
+/** Long enough for several views, and until the garbage of the first ones is collected. */
+const lookMs = 15_000
 
 /** The size of the status page with many Services, and the memory that its readers cost. */
 export function page(): Promise<Row[]> {
@@ -35,7 +36,7 @@ async function measure(stage: Stage, admin: Admin): Promise<Row[]> {
   const large = await kibOf(url)
   await sleep(lookMs)
   const alone = memoryMiB(pid)
-  await lookAt(`${url}/updates`, lookMs)
+  await lookAt(url, lookMs)
   const watched = memoryMiB(pid)
   return [
     {
@@ -61,10 +62,8 @@ async function kibOf(url: string): Promise<number> {
   return Math.round((await answer.arrayBuffer()).byteLength / 1024)
 }
 
-/** Reads the updates as this many people, until the time is over. */
+/** Reads the page as this many browsers, until the time is over. */
 async function lookAt(url: string, ms: number): Promise<void> {
-  const signal = AbortSignal.timeout(ms)
-  const look = async () => void (await (await fetch(url, { signal })).arrayBuffer())
-  // Each reader fails when the time is over.
-  await Promise.allSettled(Array.from({ length: readers }, look))
+  for (const endsAtMs = performance.now() + ms; performance.now() < endsAtMs; await sleep(reloadMs))
+    await Promise.all(Array.from({ length: readers }, () => kibOf(url)))
 }

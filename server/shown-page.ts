@@ -33,7 +33,7 @@ type Running = { log: Log; signal: AbortSignal }
  */
 export async function serveLoopbackPage(at: Address, page: StatusPage, { log, signal }: Running): Promise<void> {
   const server = nodeHttp.createServer(patience, (request, response) => {
-    if (request.url !== '/') return page.answer(request, response)
+    if (request.url !== '/') return page(request, response)
     response.writeHead(302, { location: paths.page }).end()
   })
   server.maxConnections = maxConnections
@@ -44,7 +44,6 @@ export async function serveLoopbackPage(at: Address, page: StatusPage, { log, si
     await clock.sleep(retryMs, signal)
   }
   if (!signal.aborted) await once(signal, 'abort')
-  page.stop()
   server.close()
   server.closeAllConnections()
 }

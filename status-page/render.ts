@@ -3,52 +3,20 @@ import { Html, html } from './html.ts'
 import type { Block, Cell, Section, Tone } from './section.ts'
 import { styleSheet } from './style-sheet.ts'
 
-/**
- * Replaces each section when the server sends it anew. In JavaScript that browsers run as it is; the page is complete
- * without it. What a person has unfolded or selected stays, because other sections are not touched.
- */
-const liveScript = `
-const live = document.getElementById('live')
-const say = (text, tone) => { live.textContent = text; live.className = tone }
-let heardMs = Date.now()
-const hear = () => { heardMs = Date.now(); say('live', 'good') }
-const source = new EventSource('status/updates')
-source.addEventListener('open', hear)
-source.addEventListener('alive', hear)
-source.addEventListener('error', () => say(source.readyState === 2 ? 'not live: reload the page' : 'connecting again', 'warn'))
-source.addEventListener('section', ({ data }) => {
-  hear()
-  const { id, html } = JSON.parse(data)
-  const before = document.getElementById(id)
-  if (before) before.outerHTML = html
-})
-setInterval(() => {
-  const silentS = Math.round((Date.now() - heardMs) / 1000)
-  if (silentS > 12) say('not live: the process has said nothing for ' + silentS + ' s', 'warn')
-}, 1000)
-`
-
-/** The sources that the browser may load and run: our style, our script and our updates, and nothing else. */
+/** The browser may load our style, and runs no script. */
 export const contentSecurityPolicy = [
   "default-src 'none'",
-  `style-src ${hashOf(styleSheet)}`,
-  `script-src ${hashOf(liveScript)}`,
-  "connect-src 'self'",
+  `style-src 'sha256-${createHash('sha256').update(styleSheet).digest('base64')}'`,
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
 ].join('; ')
 
-function hashOf(text: string): string {
-  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
-}
-
-// Whole, because a blank more inside of them would be another hash.
+// Whole, because another blank inside would change its hash.
 const style = new Html(`<style>${styleSheet}</style>`)
-const script = new Html(`<script>${liveScript}</script>`)
 
-/** Without scripts the page is loaded anew this often. */
-const reloadS = 15
+/** How often a browser loads the page again. */
+const reloadS = 5
 
 /** The whole page. */
 export function renderPage(sections: readonly Section[], nowMs: number): string {
@@ -61,27 +29,25 @@ export function renderPage(sections: readonly Section[], nowMs: number): string 
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <meta name="robots" content="noindex" />
-        <noscript><meta http-equiv="refresh" content="${reloadS}" /></noscript>
+        <meta http-equiv="refresh" content="${reloadS}" />
         ${style}
       </head>
       <body>
         <header>
           <h1>eip-admission</h1>
-          <p id="live">as of <time datetime="${isoText(nowMs)}">${isoText(nowMs).slice(11, 19)} UTC</time></p>
+          <p>as of <time datetime="${isoText(nowMs)}">${isoText(nowMs).slice(11, 19)} UTC</time></p>
           <nav aria-label="Sections">${links}</nav>
         </header>
-        <main>${sections.map((section) => new Html(`${renderSection(section, nowMs)}\n`))}</main>
-        ${script}
+        <main>${sections.map((section) => renderSection(section, nowMs))}</main>
       </body>
     </html> `.text
 }
 
-/** A section, as the page has it and as an update replaces it. */
-export function renderSection({ id, title, blocks }: Section, nowMs: number): string {
+function renderSection({ id, title, blocks }: Section, nowMs: number): Html {
   return html`<section id="${id}" aria-labelledby="${id}-title">
     <h2 id="${id}-title">${title}</h2>
     ${blocks.map((block) => renderBlock(block, nowMs))}
-  </section>`.text
+  </section> `
 }
 
 function renderBlock(block: Block, nowMs: number): Html {
@@ -204,10 +170,7 @@ const units = [
   { name: 'min', ms: 60_000 },
 ]
 
-/**
- * How far a time is, from now: negative is the past. In one unit, as kubectl does, and never in seconds: a page that is
- * sent when it changes must not change all the time.
- */
+/** How far a time is from now, in one unit: negative is the past. Seconds would be wrong until the page is loaded again. */
 export function ageText(ms: number): string {
   const size = Math.abs(ms)
   // Two of a unit at least, so that 90 minutes are not "1 h".

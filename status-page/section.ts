@@ -1,4 +1,4 @@
-/** How a value is to be taken: it is well, it is on its way, somebody should look, somebody must act, or it says nothing. */
+/** The meaning of a value: all is well, it is in progress, a person should look, a person must act, or nothing. */
 export type Tone = 'good' | 'busy' | 'warn' | 'bad' | 'quiet'
 
 /** A value. `atMs` shows how long ago a time was, or how far it is. `detail` is below it. */
@@ -6,7 +6,7 @@ export type Cell = { text?: string; tone?: Tone; atMs?: number | undefined; deta
 
 export type Tile = { label: string; value: Cell }
 
-/** `isClear`: its values say by themselves what they are, so a phone shows them without the title. */
+/** `isClear`: its values need no title to be understood, so a phone shows them without it. */
 export type Column = string | { title: string; isClear: true }
 
 export type Block =
@@ -18,13 +18,13 @@ export type Block =
   | { kind: 'table'; columns: Column[]; rows: Cell[][]; empty: string; rest?: string | undefined }
   | { kind: 'notes'; notes: { tone: Tone; text: string }[] }
 
-/** A part of the page that is sent again when it changes. */
+/** A part of the page, under a title of its own. */
 export type Section = { id: string; title: string; blocks: Block[] }
 
-/** The page never has more rows: it is for a person, and is built anew for each change. */
+/** The page never has more rows: it is for a person, and each view builds it. */
 export const maxRows = 500
 
-/** Columns whose values need no title beside them. */
+/** Columns that are clear. */
 export function clear(...titles: string[]): Column[] {
   return titles.map((title) => ({ title, isClear: true }))
 }

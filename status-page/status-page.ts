@@ -4,18 +4,12 @@ import { type Access, type Refusal, pageAccess } from './access.ts'
 import { type PageFacts, makeModel } from './model.ts'
 import { contentSecurityPolicy, renderPage } from './render.ts'
 import { tokenCheck } from '../settings/token-file.ts'
-import { type Updates, updates } from './updates.ts'
 
-/** The status page of this process, for a listener to serve. */
-export type StatusPage = {
-  /** Answers a request for one of `paths`. */
-  answer(request: IncomingMessage, response: ServerResponse): void
-  /** Ends the streams of all readers. */
-  stop(): void
-}
+/** Answers a request for one of `paths`. */
+export type StatusPage = (request: IncomingMessage, response: ServerResponse) => void
 
-/** Where the page is, and where it reads its updates. */
-export const paths = { page: '/status', updates: '/status/updates', icon: '/favicon.ico' } as const
+/** Where the page is, and where browsers look for its icon. */
+export const paths = { page: '/status', icon: '/favicon.ico' } as const
 
 export type StatusPageOptions = {
   facts: () => PageFacts
@@ -24,42 +18,27 @@ export type StatusPageOptions = {
   log: Log
 }
 
-/** A page over facts that are read anew for each view, from what the process has in memory. */
+/** A page that each view builds from what the process has in memory. */
 export function statusPage({ facts, tokenFile, log }: StatusPageOptions): StatusPage {
   const now = () => performance.now()
   const isToken = tokenFile === undefined ? undefined : tokenCheck({ path: tokenFile, log, now })
   const access = pageAccess({ isToken, now })
-  const model = (nowMs: number) => makeModel(facts(), nowMs)
-  const readers = updates({ model, log })
-  return {
-    answer(request, response) {
-      // Browsers ask for an icon by themselves; the page has none.
-      if (pathOf(request) === paths.icon) return void response.writeHead(204, headers).end()
-      const refusal = refusalOf(request, access)
-      if (refusal) return refuse(response, refusal)
-      if (pathOf(request) === paths.updates) return answerUpdates(request, response, readers)
-      try {
-        const nowMs = Date.now()
-        const text = renderPage(model(nowMs), nowMs)
-        response.writeHead(200, { ...headers, 'content-type': 'text/html; charset=utf-8' })
-        response.end(request.method === 'HEAD' ? undefined : text)
-      } catch (error) {
-        // The page never ends the process.
-        log.error({ error }, 'status page not built')
-        refuse(response, { status: 500, headers: {}, text: 'The page could not be built: read the log.\n' })
-      }
-    },
-    stop: () => readers.stop(),
+  return (request, response) => {
+    // The page has no icon, but browsers ask for it.
+    if (pathOf(request) === paths.icon) return void response.writeHead(204, headers).end()
+    const refusal = refusalOf(request, access)
+    if (refusal) return refuse(response, refusal)
+    try {
+      const nowMs = Date.now()
+      const text = renderPage(makeModel(facts(), nowMs), nowMs)
+      response.writeHead(200, { ...headers, 'content-type': 'text/html; charset=utf-8' })
+      response.end(request.method === 'HEAD' ? undefined : text)
+    } catch (error) {
+      // The page never ends the process.
+      log.error({ error }, 'status page not built')
+      refuse(response, { status: 500, headers: {}, text: 'The page could not be built: read the log.\n' })
+    }
   }
-}
-
-function answerUpdates({ method }: IncomingMessage, response: ServerResponse, readers: Updates): void {
-  if (!readers.hasRoom()) {
-    return refuse(response, { status: 503, headers: { 'retry-after': '60' }, text: 'Too many readers.\n' })
-  }
-  response.writeHead(200, { ...headers, 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' })
-  if (method === 'HEAD') response.end()
-  else readers.add(response)
 }
 
 /**

@@ -23,10 +23,7 @@ header {
   padding: .6rem max(1rem, calc((100% - 68rem) / 2)) 0; background: var(--card); border-bottom: 1px solid var(--line);
 }
 h1 { font-size: 1.05rem; letter-spacing: -.01em; }
-#live { margin-left: auto; color: var(--soft); font-size: .85rem; }
-#live.good::before, #live.warn::before { content: '● '; font-size: .7em; vertical-align: .1em; }
-#live.good { color: var(--good); }
-#live.warn { color: var(--warn); }
+header p { margin-left: auto; color: var(--soft); font-size: .85rem; }
 nav { flex-basis: 100%; display: flex; gap: 1.1rem; overflow-x: auto; scrollbar-width: none; white-space: nowrap; }
 nav a { padding: .45rem 0; color: var(--soft); font-size: .85rem; text-decoration: none; border-bottom: 2px solid transparent; }
 nav a:hover, nav a:focus-visible { color: var(--text); border-color: var(--busy); }

@@ -68,7 +68,7 @@ export function addStatusPage(app: FastifyInstance, page: StatusPage): void {
   for (const url of Object.values(paths)) {
     app.get(url, (request, reply) => {
       reply.hijack()
-      page.answer(request.raw, reply.raw)
+      page(request.raw, reply.raw)
     })
   }
 }

@@ -49,7 +49,6 @@ export async function openListeners(options: ListenersOptions): Promise<Listener
       await sleep(timerMs(delayMs))
       // Read what has arrived meanwhile: a connection whose first request is still buffered is not unused.
       await turn()
-      options.health.page?.stop()
       await ports.close()
     },
   }

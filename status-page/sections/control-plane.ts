@@ -23,7 +23,7 @@ export function controlPlaneSection(facts: ControlPlaneFacts): Section {
           },
           { label: 'holder', value: machines.length === 0 ? nobody : { text: holder?.name ?? machines.join(', ') } },
           { label: 'leading guardian', value: isLeader ? { text: 'this one' } : { text: leader ?? 'not known' } },
-          { label: 'cloud last read', value: { atMs: minuteOf(readAtMs), text: 'not yet' } },
+          { label: 'cloud last read', value: { atMs: readAtMs, text: 'not yet' } },
           ...(ownProbes ? [{ label: 'the address itself', value: ownProbes }] : []),
         ],
       },
@@ -53,14 +53,8 @@ function probeCells(
   { failures, successes, answeredAtMs, reason }: ProbeHistory,
   dateOf: (ms: number) => number,
 ): Cell[] {
-  const last: Cell = { text: 'never', ...(answeredAtMs !== undefined && { atMs: minuteOf(dateOf(answeredAtMs)) }) }
+  const last: Cell = { text: 'never', ...(answeredAtMs !== undefined && { atMs: dateOf(answeredAtMs) }) }
   if (failures > 0) return [{ text: `${failures} failed`, tone: 'bad', detail: cut(reason ?? 'no answer', 200) }, last]
-  // The exact number grows with each probe and says nothing more.
   if (successes > 0) return [{ text: 'answers', tone: 'good' }, last]
   return [{ text: 'not probed yet', tone: 'quiet' }, last]
-}
-
-/** API servers answer every second. A page that showed it would be sent every second. */
-function minuteOf(ms: number | undefined): number | undefined {
-  return ms === undefined ? undefined : Math.floor(ms / 60_000) * 60_000
 }

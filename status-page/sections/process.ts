@@ -27,8 +27,7 @@ export function processSection(facts: ProcessFacts, nowMs: number): Section {
         tiles: [
           { label: 'version', value: { text: version } },
           { label: 'started', value: { atMs: startedAtMs } },
-          // In steps, so that the page does not change all the time.
-          { label: 'memory', value: { text: `${Math.round(residentBytes / 2 ** 20 / 5) * 5} MiB` } },
+          { label: 'memory', value: { text: `${Math.round(residentBytes / 2 ** 20)} MiB` } },
           ...(certificate
             ? [
                 { label: 'certificate ends', value: endOf(certificate.notAfterMs, nowMs) },
@@ -58,7 +57,6 @@ function endOf(atMs: number | undefined, nowMs: number): Cell {
   return { atMs, ...(atMs - nowMs < soonMs && { tone: atMs <= nowMs ? 'bad' : 'warn' }) }
 }
 
-/** In minutes: an answer every now and then is no news. */
 function silence(ms: number): string {
   const minutes = Math.floor(ms / 60_000)
   return minutes < 1 ? 'within a minute' : `${minutes} min ago`

@@ -67,7 +67,7 @@ test('it waits for its API server, is alive but not ready meanwhile, and stops a
   assert.not.match(guardian.log(), '5ecret')
 })
 
-test('it shows its status page on a loopback address, and a reader does not keep it from stopping', async () => {
+test('it shows its status page on a loopback address', async () => {
   const [port = 0] = await freePorts(1)
   const guardian = await guard(['--api-server=https://127.0.0.1:1', `--status-page-address=127.0.0.1:${port}`])
   const page = await eventually('the page', () => fetch(`http://127.0.0.1:${port}/status`).catch(() => undefined))
@@ -75,10 +75,7 @@ test('it shows its status page on a loopback address, and a reader does not keep
   for (const words of ['Control-plane address', 'tag k8s=cp', 'synced-nodes', '<section id="cloud"'])
     assert.match(text, words)
   for (const secret of [token, '5ecret']) assert.not(text.includes(secret))
-  const stream = await fetch(`http://127.0.0.1:${port}/status/updates`)
-  const received = stream.text().catch(() => 'cut off')
   assert.is(await guardian.stop('SIGTERM', 60_000), 0)
-  assert.match(await received, 'event: section')
 })
 
 test('with --v=2 it logs its writes to the API server, and with --v=3 the objects that it wrote too', async () => {

@@ -86,11 +86,9 @@ const answered = (url: string, call?: Call) => eventually('an answer', () => rea
 test('the health port shows the page with the token, and nothing of it without', async () => {
   const { listeners, url, log } = await openTls()
   try {
-    for (const path of ['/status', '/status/updates']) {
-      const { status, headers } = await read(url + path)
-      assert.is(status, 401)
-      assert.match(String(headers['www-authenticate']), /^Basic /)
-    }
+    const refused = await read(`${url}/status`)
+    assert.is(refused.status, 401)
+    assert.match(String(refused.headers['www-authenticate']), /^Basic /)
     const { status, text, headers } = await read(`${url}/status`, { headers: bearer })
     assert.is(status, 200)
     assert.match(text, /<!doctype html>/)
@@ -116,15 +114,6 @@ test('without a page the health port has no such path', async () => {
   }
 })
 
-test('a reader who stays does not keep the health port from closing', async () => {
-  const { listeners, url } = await openTls()
-  const stream = await ask(`${url}/status/updates`, { headers: bearer })
-  assert.is(stream.headers['content-type'], 'text/event-stream')
-  const ended = once(stream.resume(), 'end')
-  await listeners.close(0)
-  await ended
-})
-
 test('the loopback address shows the page to those who come by its name, and nothing else', async () => {
   const { url, stop } = await openLoopback()
   try {
@@ -133,7 +122,6 @@ test('the loopback address shows the page to those who come by its name, and not
     assert.equal([root.status, root.headers['location']], [302, '/status'])
     assert.is((await read(`${url}/status?x=1`)).status, 200)
     assert.is((await read(`${url}/status`, { headers: { host: 'evil.example' } })).status, 403)
-    assert.is((await read(`${url}/status/updates`, { headers: { host: 'evil.example' } })).status, 403)
     assert.is((await read(`${url}/status`, { method: 'PUT' })).status, 405)
     for (const path of ['/metrics', '/livez', '/status/x', '//', '/%zz'])
       assert.is((await read(url + path)).status, 404)
@@ -156,8 +144,6 @@ test('facts that cannot be read give an error and a line in the log', async () =
   const { url, stop, log } = await openLoopback({ broken: true })
   try {
     assert.is((await answered(`${url}/status`)).status, 500)
-    const stream = await ask(`${url}/status/updates`)
-    assert.is(stream.statusCode, 200)
     assert.ok(log.lines.some(({ message }) => message === 'status page not built'))
   } finally {
     await stop()

@@ -1,4 +1,4 @@
-// The status page of the real process: who may see it, what it shows about a real API server, and how it changes.
+// The status page of the real process: who may see it, and what it shows about a real API server.
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type IncomingMessage, request as plainRequest } from 'node:http'
@@ -53,7 +53,6 @@ for (const { name, at } of [
   test(`${name} shows the page with the token alone`, async () => {
     assert.is((await read(`${at}/status`)).status, 401)
     assert.is((await read(`${at}/status`, { headers: { authorization: 'Bearer wrong' } })).status, 401)
-    assert.is((await read(`${at}/status/updates`)).status, 401)
     for (const headers of [bearer, password]) assert.is((await read(`${at}/status`, { headers })).status, 200)
   })
 
@@ -87,29 +86,15 @@ test('the page shows the cluster, the provider and the process', async () => {
   assert.not(text.includes(token), 'the token of the page')
 })
 
-test('a reader is sent the change when a Service gets its address, without a call for the page', async () => {
-  const stream = await ask(`${network}/status/updates`, { headers: bearer })
-  let text = ''
-  stream.setEncoding('utf8').on('data', (part: string) => (text += part))
-  stream.on('error', () => undefined)
-  await eventually('the first sections', () => text.includes('"id":"process"') || undefined)
+test('the page shows the address of a new Service, and views make no calls to the provider', async () => {
   const { spec } = await stage.create(loadBalancer('watched'))
-  await eventually(
-    'its address',
-    () => (text.includes(String(spec.loadBalancerIP)) && text.includes('default/watched')) || undefined,
-  )
-  stream.destroy()
-})
-
-test('views and readers make no calls to the provider: what there are come from controllers', async () => {
   await stage.settled('watched')
   stage.cloud.control.calls.clear()
-  const streams = await Promise.all(
-    Array.from({ length: 5 }, () => ask(`${loopback}/status/updates`, { headers: bearer })),
-  )
-  for (let view = 0; view < 50; view += 1)
-    assert.is((await read(`${loopback}/status`, { headers: bearer })).status, 200)
-  for (const stream of streams) stream.destroy()
+  for (let view = 0; view < 50; view += 1) {
+    const { status, text } = await read(`${loopback}/status`, { headers: bearer })
+    assert.is(status, 200)
+    assert.ok(text.includes(String(spec.loadBalancerIP)) && text.includes('default/watched'))
+  }
   assert.ok(stage.cloud.control.calls.all().length < 20)
 })
 
@@ -120,16 +105,10 @@ test('wrong tokens are slowed down, and health is not', async () => {
   assert.not(readFileSync(stage.logOf('eip-admission'), 'utf8').includes(token), 'the token is in the log')
 })
 
-test('a reader who stays does not keep the process from stopping', async () => {
+test('a changed token takes effect without a restart', async () => {
   writeFileSync(file, 'another-0123456789abcdef')
   const fresh = { headers: { authorization: 'Bearer another-0123456789abcdef' } }
-  const stream = await eventually('the new token', async () => {
-    const answer = await ask(`${network}/status/updates`, fresh)
-    if (answer.statusCode === 200) return answer
-    answer.resume()
-    return undefined
-  })
-  stream.on('error', () => undefined).resume()
+  await eventually('the new token', async () => (await read(`${network}/status`, fresh)).status === 200 || undefined)
   await product.stop()
   assert.not(product.isRunning())
 })
