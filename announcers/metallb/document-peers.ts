@@ -3,7 +3,7 @@ import { countingLabel } from './ownership.ts'
 import { splitKey } from '../../kube/objects.ts'
 import type { Session } from '../shared/sessions.ts'
 import { type JsonObject, isJsonObject } from '../../lib/json.ts'
-import type { ListChange } from './yaml-splices.ts'
+import type { ListChange } from './yaml-lists.ts'
 
 /** The Services for which peers exist, in order, and the domain of the labels by which peers count them. */
 export type CountedServices = { counting: string; services: readonly string[] }

@@ -1,20 +1,41 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Document, LineCounter, isSeq, parseDocument } from 'yaml'
+import { type Document, LineCounter, isNode, isSeq, parseDocument } from 'yaml'
 import { type JsonObject, isJsonObject } from '../../lib/json.ts'
-import { type ListChange, type Yaml, dialect, splice, splicesFor, style, withoutAliases } from './yaml-splices.ts'
+
+/** The YAML version of MetalLB's parser: `no` is false, `<<` merges. */
+const dialect = { version: '1.1', merge: true } as const
+
+/** The style of the Kubernetes tools; long texts are not folded. */
+const style = { indentSeq: false, flowCollectionPadding: false, lineWidth: 0 } as const
+
+/** Equal values are written twice, without an alias: a person who edits the first would change the second too. */
+const withoutAliases = { aliasDuplicateObjects: false } as const
+
+/** A document as text, and the value that it holds. */
+export type Yaml = { text: string; value: JsonObject }
+
+/** The change of a list of maps at the top of a document; items are named by their index. */
+export type ListChange = {
+  drop: ReadonlySet<number>
+  /** Fields that get another value; other fields stay. */
+  alter: ReadonlyMap<number, JsonObject>
+  add: readonly JsonObject[]
+}
 
 /** Reads a document whose top is a map. An error names the place, and quotes nothing: the document holds passwords. */
 export function readYaml(text: string): Yaml {
-  const lineCounter = new LineCounter()
-  const document = parseDocument(text, { ...dialect, keepSourceTokens: true, prettyErrors: false, lineCounter })
-  const [error] = document.errors
-  if (error) {
-    const { line, col } = lineCounter.linePos(error.pos[0])
-    throw new Error(`line ${line}, column ${col} is not YAML (${error.code})`)
-  }
-  const value: unknown = valueOf(document) ?? {}
+  const value: unknown = valueOf(parse(text)) ?? {}
   if (!isJsonObject(value)) throw new Error('the document is not a map of settings')
-  return { text, document, value }
+  return { text, value }
+}
+
+function parse(text: string): Document.Parsed {
+  const lineCounter = new LineCounter()
+  const document = parseDocument(text, { ...dialect, prettyErrors: false, lineCounter })
+  const [error] = document.errors
+  if (!error) return document
+  const { line, col } = lineCounter.linePos(error.pos[0])
+  throw new Error(`line ${line}, column ${col} is not YAML (${error.code})`)
 }
 
 /** The value of a document. The parser's own error quotes the document, so it is replaced. */
@@ -33,25 +54,15 @@ export function listOf({ value }: Yaml, key: string): unknown[] {
   return list
 }
 
-/** The text with its lists changed. Every other byte stays, unless the lists are in flow style, like JSON. */
+/** The text with its lists changed. All other values and all comments stay; a person's indentation does not. */
 export function changeLists(yaml: Yaml, changes: Readonly<Record<string, ListChange>>): string {
   const missing = Object.entries(changes).filter(([, { drop, alter, add }]) => drop.size + alter.size + add.length > 0)
   if (missing.length === 0) return yaml.text
-  const value = {
-    ...yaml.value,
-    ...Object.fromEntries(missing.map(([key, change]) => [key, changed(listOf(yaml, key), change)])),
-  }
-  const whole = yaml.text === '' || yaml.text.endsWith('\n') ? yaml : readYaml(`${yaml.text}\n`)
-  // A new list begins where the last one ends, so it comes after the items that are added there.
-  const isNew = ([key]: [string, ListChange]) => Number(!(key in yaml.value))
-  const ordered = missing.toSorted((one, other) => isNew(one) - isNew(other))
-  const splices = ordered.flatMap(([key, change]) => splicesFor(whole, key, change))
-  const text =
-    ifItHolds(value, () => splice(whole.text, splices)) ?? ifItHolds(value, () => rewrite(yaml.text, missing))
-  if (text !== undefined) return text
-  throw new Error(
-    `${missing.map(([key]) => key).join(' and ')}: this layout cannot be edited; write block lists, one item after each "- "`,
-  )
+  const lists = missing.map(([key, change]) => [key, changed(listOf(yaml, key), change)])
+  const value = { ...yaml.value, ...Object.fromEntries(lists) }
+  const text = rewritten(yaml.text, missing)
+  if (text !== undefined && isDeepStrictEqual(readYaml(text).value, value)) return text
+  throw new Error(`${missing.map(([key]) => key).join(' and ')}: a list that has another name too cannot be edited`)
 }
 
 function changed(items: unknown[], { drop, alter, add }: ListChange): unknown[] {
@@ -59,30 +70,27 @@ function changed(items: unknown[], { drop, alter, add }: ListChange): unknown[] 
   return [...altered.filter((_, at) => !drop.has(at)), ...add]
 }
 
-/** The text that is made, if it holds exactly this value when we read it again; else undefined. */
-function ifItHolds(value: JsonObject, make: () => string): string | undefined {
+/** The document with these changes; undefined where an alias stands in the way. Its error would quote the document. */
+function rewritten(text: string, changes: readonly [string, ListChange][]): string | undefined {
+  const document: Document = parse(text)
+  document.contents ??= document.createNode({})
   try {
-    const text = make()
-    return isDeepStrictEqual(readYaml(text).value, value) ? text : undefined
+    for (const [key, change] of changes) changeList(document, key, change)
+    return document.toString(style)
   } catch {
     return undefined
   }
 }
 
-function rewrite(text: string, changes: readonly [string, ListChange][]): string {
-  const { document } = readYaml(text)
+function changeList(document: Document, key: string, { drop, alter, add }: ListChange): void {
   const node = (value: unknown) => document.createNode(value, withoutAliases)
-  for (const [key, { drop, alter, add }] of changes) {
-    const list: unknown = document.get(key)
-    if (!isSeq(list)) {
-      document.set(key, node(add))
-      continue
-    }
-    const fields = [...alter].flatMap(([at, altered]) =>
-      Object.entries(altered).map((field) => [at, ...field] as const),
-    )
-    for (const [at, name, value] of fields) list.setIn([at, name], node(value))
-    list.items = [...list.items.filter((_, at) => !drop.has(at)), ...add.map(node)]
+  const list: unknown = document.get(key, true)
+  if (!isSeq(list) || list.items.length === 0) {
+    const { comment, commentBefore } = isNode(list) ? list : {}
+    document.set(key, Object.assign(node(add), { comment, commentBefore }))
+    return
   }
-  return document.toString(style)
+  for (const [at, fields] of alter)
+    for (const [name, value] of Object.entries(fields)) list.setIn([at, name], node(value))
+  list.items = [...list.items.filter((_, at) => !drop.has(at)), ...add.map(node)]
 }

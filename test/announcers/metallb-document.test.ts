@@ -59,22 +59,30 @@ address-pools:
     addresses: ["192.0.2.0/28"]
 bgp-communities: {no-advertise: 65535:65282}`
 
-test('what a person wrote stays unchanged and in its place', () => {
+const kept = `# ours is the office, the rest is the machine's
+address-pools:
+# upstairs
+- name: office # do not touch
+  protocol: layer2
+  addresses: ["192.0.2.0/28"]
+bgp-communities: {no-advertise: 65535:65282}
+`
+
+test('what a person wrote stays with its comments and in its place, in the usual indentation', () => {
   const { document } = edit(foreign, { nodes: [] })
   assert.is(
     document,
-    foreign.replace(
-      '\nbgp-communities',
-      `
-  - name: default/web
-    protocol: bgp
-    addresses:
-    - 198.51.100.7/32
-    auto-assign: false
+    kept.replace(
+      'bgp-communities',
+      `- name: default/web
+  protocol: bgp
+  addresses:
+  - 198.51.100.7/32
+  auto-assign: false
 bgp-communities`,
-    ) + '\n',
+    ),
   )
-  assert.is(edit(document, { addresses: [] }).document, `${foreign}\n`)
+  assert.is(edit(document, { addresses: [] }).document, kept)
 })
 
 test('items of a predecessor are adopted: names, counted Services and passwords are corrected, the others are removed', () => {
@@ -214,7 +222,7 @@ const unreadable: { name: string; document: string; says: RegExp }[] = [
   {
     name: 'uses one list twice',
     document: 'address-pools: &s3cret\n- {name: x, protocol: layer2, addresses: [192.0.2.0/28]}\nx: *s3cret\n',
-    says: /config: .*address-pools: this layout cannot be edited/,
+    says: /config: .*address-pools: a list that has another name too cannot be edited/,
   },
   {
     name: 'has an alias without an anchor',
@@ -249,10 +257,9 @@ test('a withdrawn address loses its pool, and every other line stays, peers incl
 })
 
 test('a withdrawal leaves every pool of a person, also one of a single address', () => {
-  const own = `${foreign}
-`.replace(
+  const own = kept.replace(
     'bgp-communities',
-    '  - {name: edge, protocol: bgp, addresses: [192.0.2.40/32], auto-assign: false}\nbgp-communities',
+    '- {name: edge, protocol: bgp, addresses: [192.0.2.40/32], auto-assign: false}\nbgp-communities',
   )
   const { document } = edit(own, { nodes: [] })
   assert.match(document, 'name: default/web')
