@@ -62,8 +62,6 @@ function renderBlock(block: Block, nowMs: number): Html {
             </div>`,
         )}
       </dl>`
-    case 'shares':
-      return renderShares(block.parts)
     case 'notes':
       return html`<ul class="notes">
         ${block.notes.map(({ tone, text }) => html`<li class="${tone}">${mark(tone)}<span>${text}</span></li>`)}
@@ -127,37 +125,6 @@ const marks: Record<Tone, string> = { good: '●', busy: '◐', warn: '▲', bad
 
 function mark(tone: Tone): Html | undefined {
   return marks[tone] === '' ? undefined : html`<i aria-hidden="true">${marks[tone]}</i>`
-}
-
-/** A bar with a piece for each part, and its legend. */
-function renderShares(parts: { label: string; value: number; tone: Tone }[]): Html {
-  const total = parts.reduce((sum, { value }) => sum + value, 0)
-  const present = parts.filter(({ value }) => value > 0)
-  const width = (value: number) => (100 * value) / total
-  const pieces = present.map(({ label, value, tone }, n) => {
-    const before = present.slice(0, n).reduce((sum, part) => sum + part.value, 0)
-    return html`<rect
-      class="${tone}"
-      x="${width(before).toFixed(3)}"
-      y="0"
-      width="${width(value).toFixed(3)}"
-      height="4"
-      ><title>${label}: ${value}</title></rect
-    >`
-  })
-  const legend = present.map(
-    ({ label, value, tone }) =>
-      html`<li>
-        <span class="tone ${tone}"><i aria-hidden="true">${marks[tone] || '○'}</i>${label}</span> <b>${value}</b>
-      </li>`,
-  )
-  const sentence = present.map(({ label, value }) => `${value} ${label}`).join(', ')
-  return html`<svg class="shares" viewBox="0 0 100 4" preserveAspectRatio="none" role="img" aria-label="${sentence}">
-      ${pieces}
-    </svg>
-    <ul class="legend">
-      ${legend}
-    </ul>`
 }
 
 function isoText(ms: number): string {

@@ -12,8 +12,6 @@ export type Column = string | { title: string; isClear: true }
 export type Block =
   /** A few values that matter most. */
   | { kind: 'tiles'; tiles: Tile[] }
-  /** How a whole is divided. */
-  | { kind: 'shares'; parts: { label: string; value: number; tone: Tone }[] }
   /** `rest` says what the table leaves out. */
   | { kind: 'table'; columns: Column[]; rows: Cell[][]; empty: string; rest?: string | undefined }
   | { kind: 'notes'; notes: { tone: Tone; text: string }[] }

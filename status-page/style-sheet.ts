@@ -49,9 +49,6 @@ small { display: block; color: var(--soft); font-size: .82rem; }
 .notes i { color: var(--tone); }
 section > * + * { margin-top: .8rem; }
 h2 + * { margin-top: 0; }
-.shares { display: block; width: 100%; height: .6rem; border-radius: .3rem; overflow: hidden; }
-.shares rect { fill: var(--tone); stroke: var(--card); stroke-width: .15; }
-.legend { list-style: none; display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; margin-top: .4rem; font-size: .9rem; }
 table { width: 100%; border-collapse: collapse; }
 th { text-align: left; color: var(--soft); font-size: .8rem; font-weight: 500; }
 th, td { padding: .35rem .8rem .35rem 0; vertical-align: top; border-bottom: 1px solid var(--line); }

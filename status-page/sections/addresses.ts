@@ -3,7 +3,7 @@ import type { Service } from '../../kube/objects.ts'
 import { type ElasticIP, type Phase, claimKey, phaseOf } from '../../ledger/record/elastic-ip.ts'
 import { countedAddresses } from '../../ledger/claim/limits.ts'
 import { unannounced } from '../../ledger/record/address-use.ts'
-import { type Block, type Cell, type Section, type Tone, clear, cut, firstRows } from '../section.ts'
+import { type Block, type Cell, type Section, type Tile, type Tone, clear, cut, firstRows } from '../section.ts'
 
 export type AddressFacts = {
   records: readonly ElasticIP[]
@@ -24,8 +24,6 @@ const tones: Record<Phase, Tone> = {
   Available: 'quiet',
 }
 
-const phases = Object.keys(tones) as Phase[]
-
 /** People count: web-2 comes before web-10. */
 const byName = new Intl.Collator('en', { numeric: true })
 
@@ -33,7 +31,6 @@ const byName = new Intl.Collator('en', { numeric: true })
 export function addressesSection(facts: AddressFacts, nowMs: number): Section {
   const { records } = facts
   const { shown, rest } = firstRows(records.toSorted(byUrgency), 'kubectl get elasticips')
-  const count = (phase: Phase) => records.filter((record) => phaseOf(record) === phase).length
   const table: Block = {
     kind: 'table',
     columns: clear('address', 'Service', 'phase', 'location', 'age'),
@@ -41,14 +38,10 @@ export function addressesSection(facts: AddressFacts, nowMs: number): Section {
     empty: 'No ElasticIP yet. The first Service of type LoadBalancer makes one.',
     rest,
   }
-  const shares: Block = {
-    kind: 'shares',
-    parts: phases.map((phase) => ({ label: phase, value: count(phase), tone: tones[phase] })),
-  }
   return {
     id: 'addresses',
     title: 'Addresses',
-    blocks: [...(records.length > 0 ? [shares] : []), limitTiles(facts), table],
+    blocks: [{ kind: 'tiles', tiles: [...limitTiles(facts), ...phaseTiles(records)] }, table],
   }
 }
 
@@ -98,21 +91,27 @@ function rowOf(record: ElasticIP, { service }: AddressFacts, nowMs: number): Cel
   ]
 }
 
-/** How much of the limits is used; the namespace is the one that is nearest to its limit. */
-function limitTiles({ records, limits }: AddressFacts): Block {
+/** How many records are in each phase. */
+function phaseTiles(records: readonly ElasticIP[]): Tile[] {
+  const byPhase = Map.groupBy(records, phaseOf)
+  return (Object.keys(tones) as Phase[]).flatMap((phase) => {
+    const { length = 0 } = byPhase.get(phase) ?? []
+    return length === 0 ? [] : [{ label: phase, value: { text: String(length), tone: tones[phase] } }]
+  })
+}
+
+/** How much of the limits is used, by the cluster and by the namespace with the most addresses. */
+function limitTiles({ records, limits }: AddressFacts): Tile[] {
   const counted = countedAddresses(records)
   const ofNamespace = Map.groupBy(counted, ({ spec }) => spec.claimRef?.namespace ?? '')
   ofNamespace.delete('')
   const [name, most] = [...ofNamespace].toSorted(([, one], [, other]) => other.length - one.length)[0] ?? []
-  return {
-    kind: 'tiles',
-    tiles: [
-      { label: 'in the cluster', value: usage(counted.length, limits.cluster) },
-      ...(name === undefined
-        ? []
-        : [{ label: `in namespace ${name}, which has most`, value: usage(most?.length ?? 0, limits.namespace) }]),
-    ],
-  }
+  return [
+    { label: 'in the cluster', value: usage(counted.length, limits.cluster) },
+    ...(name === undefined
+      ? []
+      : [{ label: `in namespace ${name}, which has most`, value: usage(most?.length ?? 0, limits.namespace) }]),
+  ]
 }
 
 function usage(used: number, limit: number | undefined): Cell {
