@@ -5,16 +5,7 @@ import { answeringNodes, assignedAddresses } from './checks/assigned.ts'
 import { announcerConfiguration, loadBalancingOff, silentAnnouncer } from './checks/announcing.ts'
 import { apiServerFlags, apiServerVersion, clock } from './checks/api-server.ts'
 import { bgpPeers, bgpSessions, oneSpeaker } from './checks/bgp.ts'
-import {
-  addressLimits,
-  cloudAbilities,
-  cloudAccess,
-  cloudPace,
-  clusterId,
-  location,
-  project,
-  recentErrors,
-} from './checks/cloud.ts'
+import { addressLimits, cloudAccess, cloudPace, clusterId, location, project, recentErrors } from './checks/cloud.ts'
 import { controlPlaneHolder, controlPlaneReservation, mirrorService } from './checks/control-plane.ts'
 import { nodeMachines, providerIds, sharedMachines, uninitializedNodes } from './checks/nodes.ts'
 import { guardianLease, leader, otherCloudControllers, runningPredecessor } from './checks/other-programs.ts'
@@ -34,7 +25,7 @@ import {
 export const catalogue: readonly Check[] = [
   [apiServerVersion, apiServerFlags, clock],
   [webhookConfigurations, reviewedClasses, webhooksReached, caBundle, servingCertificate, elasticIPFields],
-  [cloudAccess, cloudAbilities, cloudPace, location, clusterId, project, addressLimits, recentErrors],
+  [cloudAccess, cloudPace, location, clusterId, project, addressLimits, recentErrors],
   [providerIds, sharedMachines, uninitializedNodes, nodeMachines, bgpPeers, bgpSessions, oneSpeaker],
   [doubledAddresses, shownAddressesHeld, leakedReservations, orphanedRecords, pendingAddresses],
   [

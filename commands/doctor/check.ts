@@ -46,7 +46,7 @@ type Declaration<Need extends FactName> = {
   /** The subject of the check, for the reference. */
   checks: string
   /** The text of the report if nothing is wrong. */
-  good: string | ((context: Context) => string)
+  good: string
   needs: readonly Need[]
   /** Where the settings make it meaningless, it is left out. */
   applies?: (context: Context) => boolean
@@ -72,8 +72,7 @@ export function defineCheck<Need extends FactName>(declaration: Declaration<Need
       if (unread.length > 0)
         return unread.map((reason) => ({ ...place, level: 'unknown', what: notChecked(id, reason), unread: reason }))
       const findings = [judge(valuesOf<Values, Need>(facts, needs), context)].flat()
-      if (findings.length === 0)
-        return [{ ...place, level: 'ok', what: typeof good === 'string' ? good : good(context) }]
+      if (findings.length === 0) return [{ ...place, level: 'ok', what: good }]
       return findings.map((finding) => ({ ...place, ...finding }))
     },
   }

@@ -7,9 +7,7 @@ import { names } from '../../../settings/installed-names.ts'
 import { idProblem } from '../../../ledger/cluster.ts'
 import type { KubeEvent } from '../../../kube/objects.ts'
 import { type Finding, type Findings, defineCheck } from '../check.ts'
-import { familyNames } from '../../../lib/ip-address.ts'
-import { oneOf } from '../../../lib/text.ts'
-import type { CloudRead, Context } from '../../../inspect/facts.ts'
+import type { CloudRead } from '../../../inspect/facts.ts'
 import { shell } from '../../../lib/remedy.ts'
 
 export const cloudAccess = defineCheck({
@@ -45,25 +43,6 @@ function failedRead({ what, problem, fault }: CloudRead, cloud: string): Finding
     why,
     fix: 'check the path from here (proxy, firewall, --base-url) and the status page of the provider, then run doctor again',
   }
-}
-
-export const cloudAbilities = defineCheck({
-  id: 'cloud-abilities',
-  section: 'Cloud',
-  checks: 'Lists what the provider can do, and so which load balancer settings it supports.',
-  good: ({ vendor }) => abilities(vendor),
-  needs: [],
-  judge: () => [],
-})
-
-function abilities({ cloud, policy, peering, assignments, managedBalancers }: Context['vendor']): string {
-  const families = policy.families.map((family) => familyNames[family]).join(' and ')
-  const ways = [
-    ...(peering ? ['announced by BGP'] : []),
-    ...(assignments ? ['assigned to one machine'] : []),
-    ...(managedBalancers ? ['behind its managed load balancers'] : []),
-  ]
-  return `${cloud.name} has ${families} addresses, which are ${oneOf(ways)}`
 }
 
 export const location = defineCheck({

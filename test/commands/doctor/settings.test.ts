@@ -6,7 +6,6 @@ import type { Definition, RoleObject, Values } from '../../../inspect/facts.ts'
 import type { Result } from '../../../commands/doctor/check.ts'
 import {
   addressLimits,
-  cloudAbilities,
   cloudAccess,
   cloudPace,
   clusterId,
@@ -335,12 +334,6 @@ test('the report, its exit code, and text of users that steers no terminal', () 
   const json = JSON.parse(formatReport([result('unknown')], shown('json'))) as { exitCode: number }
   assert.is(json.exitCode, 2)
   assert.equal(judge(roles, {})[0]?.level, 'unknown')
-})
-
-test('what a cloud can do', () => {
-  const text =
-    'Equinix Metal has IPv4 addresses, which are announced by BGP, assigned to one machine or behind its managed'
-  assert.match(lines(cloudAbilities, {}).join(), `ok: ${text} load balancers`)
 })
 
 test('a location that the provider does not have', () => {
