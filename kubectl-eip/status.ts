@@ -1,7 +1,7 @@
 import { controlPlaneServices } from '../clouds/cloud-choice.ts'
 import { isHeld, isOwnIdentity } from '../kube/lease.ts'
 import { type Lease, type Service, splitKey } from '../kube/objects.ts'
-import { leases, services, configMaps } from '../kube/resource.ts'
+import { leases, services } from '../kube/resource.ts'
 import { countedAddresses } from '../ledger/claim/limits.ts'
 import { type ElasticIP, claimKey, phaseOf } from '../ledger/record/elastic-ip.ts'
 import { names } from '../settings/installed-names.ts'
@@ -9,26 +9,19 @@ import type { Container, Workload } from '../inspect/facts.ts'
 import { type ProbeResult, missText } from '../webhooks/probe-problem.ts'
 import { probeOnce } from '../webhooks/webhook-probe.ts'
 import { shownAddress } from './explain.ts'
+import { type GivenSettings, dataReader, readGivenSettings } from '../inspect/given-settings.ts'
 import { ownContainer } from '../inspect/own-deployments.ts'
+import type { Reader } from '../inspect/reader.ts'
+import { leaderElection } from '../settings/leader-election.ts'
 import { type Io, exitCodes, type OutputFormat, formatData, formatAge, formatFacts } from './io.ts'
-import {
-  type Cluster,
-  type Readable,
-  listRecords,
-  readable,
-  valueOf,
-  flagOf,
-  leaseOf,
-  namespaceOf,
-  readDeployments,
-} from './reader.ts'
-import type { KubeClient } from '../kube/client.ts'
+import { type Cluster, type Readable, listRecords, readable, valueOf, namespaceOf, readDeployments } from './reader.ts'
 import { common } from '../settings/common.ts'
 
 export type StatusSeen = {
   records: ElasticIP[]
   deployments: Readable<Workload[]>
-  environments: Environments
+  /** How the process in the cluster is set; undefined where none is seen. */
+  given: GivenSettings | undefined
   lease: Readable<Lease | undefined>
   guardianLease: Readable<Lease | undefined>
   mirrors: Readable<Service[]>
@@ -44,11 +37,11 @@ export async function status(
 ): Promise<number> {
   const { client, now } = cluster
   const ofDeployments = await readDeployments(client)
-  const { namespace, name } = leaseOf(ofDeployments)
+  const given = await readSettings(client, ofDeployments)
+  const { namespace, name } = leaseOf({ deployments: ofDeployments, given })
   const readLease = (of: string) => readable(`get Leases in ${namespace}`, client.get(leases, { namespace, name: of }))
-  const [records, environments, lease, guardianLease, mirrors, webhooks] = await Promise.all([
+  const [records, lease, guardianLease, mirrors, webhooks] = await Promise.all([
     listRecords(cluster),
-    readEnvironments(client, ofDeployments),
     readLease(name),
     readLease(names.controlPlaneLease),
     readable(
@@ -61,7 +54,7 @@ export async function status(
   const seen = {
     records,
     deployments: ofDeployments,
-    environments,
+    given,
     lease,
     guardianLease,
     mirrors: found,
@@ -108,7 +101,7 @@ function factsOf(seen: StatusSeen): (readonly [string, string])[] {
     ['phases', phasesText(seen.records)],
     ['pending', pendingText(seen)],
     ['releases', releasesText(seen)],
-    ['limits', limitsText(seen.deployments, seen.environments)],
+    ['limits', limitsText(seen)],
     ['leader', leaderText(seen)],
     ['webhooks', webhooksText(seen.webhooks)],
     ['control plane', mirrorText(seen.mirrors)],
@@ -160,8 +153,23 @@ function releasesText({ records, now }: StatusSeen): string {
   return `${releasing.length}, the oldest for ${formatAge(startOf(oldest), now)}: ${what}: ${message}`
 }
 
-function leaderText({ lease, deployments, now }: StatusSeen): string {
-  const { namespace, name, doubt } = leaseOf(deployments)
+type NamedLease = { namespace: string; name: string; doubt?: string }
+
+/** The lease by which the leader leads; `doubt` says why it may be another one. */
+function leaseOf({ deployments, given }: Pick<StatusSeen, 'deployments' | 'given'>): NamedLease {
+  const { leaseNamespace, leaseName } = leaderElection
+  const of = ({ flag, default: standard }: { flag: string; default: string }) => given?.flags[flag] ?? standard
+  const lease = { namespace: of(leaseNamespace), name: of(leaseName) }
+  if (given) return lease
+  const isHidden = 'missing' in deployments
+  return {
+    ...lease,
+    doubt: isHidden ? `you may not ${deployments.missing}` : 'no Deployment of eip-admission names another',
+  }
+}
+
+function leaderText({ lease, deployments, given, now }: StatusSeen): string {
+  const { namespace, name, doubt } = leaseOf({ deployments, given })
   const place = `lease ${namespace}/${name}`
   const text = holderText(lease, now) ?? `no process has the ${place}`
   return doubt === undefined || 'missing' in lease ? text : `${text} (looked at the default ${place}: ${doubt})`
@@ -191,61 +199,36 @@ function mirrorText(read: Readable<Service[]>): string {
   return shown.join(', ') || 'no address is managed'
 }
 
-/** The contents of the ConfigMaps that set the environment of the process, by their names. */
-type Environments = ReadonlyMap<string, Record<string, string>>
-
-/** Reads the ConfigMaps from which the process has its environment. Nobody has to read a Secret for this. */
-async function readEnvironments(client: Pick<KubeClient, 'get'>, read: Readable<Workload[]>): Promise<Environments> {
-  const [workload] = valueOf(read) ?? []
-  const { env = [], envFrom = [] } = (workload && ownContainer([workload])) ?? {}
-  const names = [
-    ...env.map(({ valueFrom }) => valueFrom?.configMapKeyRef?.name),
-    ...envFrom.map(({ configMapRef }) => configMapRef?.name),
-  ].filter((name) => name !== undefined)
-  const { namespace = '' } = workload?.metadata ?? {}
-  const entries = await Promise.all(
-    [...new Set(names)].map(async (name) => {
-      const found = await readable('', client.get(configMaps, { namespace, name }))
-      return [name, valueOf(found)?.data] as const
-    }),
-  )
-  return new Map(entries.flatMap(([name, data]) => (data ? [[name, data] as const] : [])))
+/** How the process in the cluster is set, but for what its Secrets say: nobody has to read a Secret for this. */
+async function readSettings(client: Reader, read: Readable<Workload[]>): Promise<GivenSettings | undefined> {
+  const [object] = valueOf(read) ?? []
+  const container = object && ownContainer([object])
+  if (!object || !container) return undefined
+  const readData = dataReader(client)
+  return readGivenSettings({ object, container }, async (at) => (at.kind === 'Secret' ? {} : readData(at)))
 }
 
 /** The limits of addresses, as the Deployment says. A configuration file of the cloud sets none. */
-function limitsText(read: Readable<Workload[]>, environments: Environments): string {
-  if ('missing' in read) return `unknown: you may not ${read.missing}`
-  const container = ownContainer(read.value)
-  if (!container) return 'unknown: eip-admission runs outside of the cluster'
-  const of = (setting: Limit) => limitOf(setting, container, environments)
+function limitsText({ deployments, given }: StatusSeen): string {
+  if ('missing' in deployments) return `unknown: you may not ${deployments.missing}`
+  const container = ownContainer(deployments.value)
+  if (!given || !container) return 'unknown: eip-admission runs outside of the cluster'
+  const of = (limit: Limit) => limitOf(limit, given, container)
   return `${of(common.maxAddresses)} in the cluster, ${of(common.maxAddressesPerNamespace)} in a namespace`
 }
 
 type Limit = { flag: string; env: string; default: string }
 
-function limitOf(limit: Limit, container: Container, environments: Environments): string {
-  const entry = container.env?.findLast(({ name }) => name === limit.env)
-  const ofEnv = entry && (entry.value ?? referredValue(entry.valueFrom, environments))
-  return flagOf(limit.flag, container) ?? ofEnv ?? wholeSourcesValue(limit, container, environments)
-}
-
-function referredValue(from: NonNullable<Container['env']>[number]['valueFrom'], environments: Environments): string {
-  const { configMapKeyRef: map, secretKeyRef: secret } = from ?? {}
-  if (secret) return `what Secret ${secret.name} says`
-  const { name = '', key = '' } = map ?? {}
-  return environments.get(name)?.[key] ?? `what ConfigMap ${name} says, which cannot be read`
-}
-
-/** The value from sources that set many variables. Of several the last one counts; what a Secret holds is not read. */
-function wholeSourcesValue({ env, default: standard }: Limit, { envFrom = [] }: Container, all: Environments): string {
-  let value = standard
-  let secrets: string[] = []
-  for (const { prefix = '', configMapRef, secretRef } of envFrom) {
-    if (secretRef?.name !== undefined) secrets.push(secretRef.name)
-    const found = env.startsWith(prefix) ? all.get(configMapRef?.name ?? '')?.[env.slice(prefix.length)] : undefined
-    if (found === undefined) continue
-    value = found
-    secrets = []
-  }
-  return secrets.length === 0 ? value : `${value} (or what Secret ${secrets.join(' or ')} says)`
+/** The value of a limit, and the objects that may say something else. */
+function limitOf(limit: Limit, given: GivenSettings, { env = [], envFrom = [] }: Container): string {
+  const flag = given.flags[limit.flag]
+  if (flag !== undefined) return flag
+  const own = env.find(({ name }) => name === limit.env)
+  const secrets = own ? [own.valueFrom?.secretKeyRef] : envFrom.map(({ secretRef }) => secretRef)
+  const unread = [
+    ...given.unread.map(({ where }) => where).filter((where) => where.startsWith('ConfigMap')),
+    ...secrets.flatMap((secret) => (secret ? [`Secret ${secret.name}`] : [])),
+  ]
+  const value = given.env.find(({ name }) => name === limit.env)?.value ?? limit.default
+  return unread.length === 0 ? value : `${value} (or what ${unread.join(' or ')} says)`
 }

@@ -1,6 +1,8 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Lease } from '../../kube/objects.ts'
+import { readGivenSettings } from '../../inspect/given-settings.ts'
+import type { Container, Workload } from '../../inspect/facts.ts'
 import type { ElasticIP } from '../../ledger/record/elastic-ip.ts'
 import { formatRecords, isOfNamespace } from '../../kubectl-eip/list.ts'
 import { type StatusSeen, formatStatus } from '../../kubectl-eip/status.ts'
@@ -117,49 +119,49 @@ const lease = (renewTime: string, { leaseDurationSeconds = 15, holderIdentity = 
 const quiet: StatusSeen = {
   records: [],
   deployments: { value: [] },
-  environments: new Map(),
+  given: undefined,
   lease: { value: undefined },
   guardianLease: { value: undefined },
   mirrors: { value: [] },
   webhooks: { outcome: 'answered' },
   now,
 }
-const withArgs = (...containers: object[]) => ({
-  value: [
-    {
-      apiVersion: 'apps/v1',
-      kind: 'Deployment',
-      metadata: { name: 'a' },
-      spec: { template: { spec: { containers } } },
-    },
-  ],
-})
+/** What is seen of a Deployment with these containers, where the ConfigMaps have this data. */
+async function installed(containers: Container[], configMaps: Record<string, Record<string, string>> = {}) {
+  const object: Workload = {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'a', namespace: 'x' },
+    spec: { template: { spec: { containers } } },
+  }
+  const container = containers.at(-1) ?? {}
+  const readData = async ({ kind, name }: { kind: string; name: string }) => (kind === 'Secret' ? {} : configMaps[name])
+  return { deployments: { value: [object] }, given: await readGivenSettings({ object, container }, readData) }
+}
 
 const statusRows: { name: string; seen: Partial<StatusSeen>; says: string | RegExp }[] = [
   { name: 'nothing at all', seen: {}, says: /addresses +0\n +phases +none\n +pending +none\n/ },
   {
     name: 'no leader',
-    seen: { deployments: withArgs({}) },
+    seen: await installed([{}]),
     says: /leader +no process has the lease kube-system\/cloud-controller-manager\n/,
   },
   {
     name: 'no leader of the lease that the Deployment names',
-    seen: {
-      deployments: withArgs({
-        args: ['--leader-elect-resource-name=ours', '--leader-elect-resource-namespace', 'networking'],
-      }),
-    },
+    seen: await installed([
+      { args: ['--leader-elect-resource-name=ours', '--leader-elect-resource-namespace', 'networking'] },
+    ]),
     says: /leader +no process has the lease networking\/ours\n/,
   },
   {
     name: 'a leader',
-    seen: { deployments: withArgs({}), lease: { value: lease('2026-01-31T09:04:55Z') } },
+    seen: { ...(await installed([{}])), lease: { value: lease('2026-01-31T09:04:55Z') } },
     says: /leader +pod_0123456789ab, lease renewed 5s ago\n/,
   },
   {
     name: 'that another program leads',
     seen: {
-      deployments: withArgs({}),
+      ...(await installed([{}])),
       lease: {
         value: lease('2026-01-31T09:04:55Z', { holderIdentity: 'ccm_0ddc2b0e-9a4b-4d7c-8b55-3b8f4f2e9d11' }),
       },
@@ -220,47 +222,51 @@ const statusRows: { name: string; seen: Partial<StatusSeen>; says: string | RegE
     seen: { records: [makeRecord({ phase: 'Released' })] },
     says: '1, 1 of them kept for Services that no longer exist',
   },
-  { name: 'limits by default', seen: { deployments: withArgs({}) }, says: '100 in the cluster, 20 in a namespace' },
+  { name: 'limits by default', seen: await installed([{}]), says: '100 in the cluster, 20 in a namespace' },
   {
     name: 'limits of flags and of the environment',
-    seen: {
-      deployments: withArgs({
-        args: ['--max-addresses=7'],
-        env: [{ name: 'EIP_MAX_ADDRESSES_PER_NAMESPACE', value: 'none' }],
-      }),
-    },
+    seen: await installed([
+      { args: ['--max-addresses=7'], env: [{ name: 'EIP_MAX_ADDRESSES_PER_NAMESPACE', value: 'none' }] },
+    ]),
     says: '7 in the cluster, none in a namespace',
   },
   {
     name: 'limits of ConfigMaps, of which the last one counts, beside another container',
-    seen: {
-      deployments: withArgs(
+    seen: await installed(
+      [
         { name: 'proxy', args: ['--max-addresses', '1'] },
         {
           name: 'eip-admission',
           env: [{ name: 'EIP_MAX_ADDRESSES', valueFrom: { configMapKeyRef: { name: 'one', key: 'all' } } }],
-          envFrom: [
-            { secretRef: { name: 's' } },
-            { configMapRef: { name: 'one' } },
-            { prefix: 'EIP_', configMapRef: { name: 'two' } },
-          ],
+          envFrom: [{ configMapRef: { name: 'one' } }, { prefix: 'EIP_', configMapRef: { name: 'two' } }],
         },
-      ),
-      environments: new Map([
-        ['one', { all: '50', EIP_MAX_ADDRESSES_PER_NAMESPACE: '5' }],
-        ['two', { MAX_ADDRESSES_PER_NAMESPACE: '6' }],
-      ]),
-    },
+      ],
+      {
+        one: { all: '50', EIP_MAX_ADDRESSES_PER_NAMESPACE: '5' },
+        two: { MAX_ADDRESSES_PER_NAMESPACE: '6' },
+      },
+    ),
     says: '50 in the cluster, 6 in a namespace',
   },
   {
-    name: 'limits that a Secret may set',
-    seen: {
-      deployments: withArgs({
+    name: 'limits that a Secret or an unread ConfigMap may set',
+    seen: await installed([
+      {
         args: ['--max-addresses', '9'],
         envFrom: [{ configMapRef: { name: 'unread' } }, { secretRef: { name: 's' } }],
-      }),
-    },
+      },
+    ]),
+    says: '9 in the cluster, 20 (or what ConfigMap x/unread or Secret s says) in a namespace',
+  },
+  {
+    name: 'a limit that a Secret sets',
+    seen: await installed([
+      {
+        args: ['--max-addresses', '9'],
+        env: [{ name: 'EIP_MAX_ADDRESSES_PER_NAMESPACE', valueFrom: { secretKeyRef: { name: 's', key: 'n' } } }],
+        envFrom: [{ secretRef: { name: 'other' } }],
+      },
+    ]),
     says: '9 in the cluster, 20 (or what Secret s says) in a namespace',
   },
 ]
