@@ -6,7 +6,7 @@ import { changePorts } from '../balancers/port-steps.ts'
 import { errorText } from '../loop/reconcile-key.ts'
 import { leasedBalancers } from './control-plane-address.ts'
 import type { Guardian, GuardianOptions } from './guardian.ts'
-import { type GuardedNode, isAnotherGood } from './control-plane-nodes.ts'
+import { type GuardedNode, apiServerPort, isAnotherGood } from './control-plane-nodes.ts'
 import { type MoveRules, toleratedFailures } from '../moves/move-plan.ts'
 import { type Sight, cloudSight } from './cloud-looks.ts'
 import { hesitationMs, yieldPause } from './yield-pause.ts'
@@ -29,7 +29,6 @@ const liveMs = 2_000
 const readTimeoutMs = 8_000
 const leaseMarginMs = 100
 const retry = { firstMs: 500, maxMs: 10_000 }
-const usualPort = 6443
 
 type Look = { seen: SeenPort; atMs: number }
 
@@ -153,7 +152,7 @@ async function change({ options, state, signal, writeMs }: Turn, { nodes, change
 }
 
 function numberOf({ port, nodes }: BalancerGuardianOptions): number {
-  return port ?? nodes().find(({ endpoint }) => endpoint)?.endpoint?.port ?? usualPort
+  return port ?? apiServerPort(nodes())
 }
 
 function reportProblem({ options: { id, log }, state }: Turn, problem: string | undefined): void {

@@ -1,7 +1,7 @@
 import { balancerAddress, type AddressReader, taggedAddress } from './control-plane-address.ts'
 import { failingServers } from './failing-servers.ts'
 import type { Guardian } from './guardian.ts'
-import { knownAddress, type KnownAddress } from './known-address.ts'
+import { knownAddress } from './known-address.ts'
 import { wakeUp } from './wake-up.ts'
 import { makeWatchdog } from './watchdog.ts'
 import { systemClock as clock } from '../../kube/clock.ts'
@@ -9,11 +9,12 @@ import { type Election, election } from '../../kube/election.ts'
 import { type Probe, apiServerProbe } from '../../kube/probe.ts'
 import { names } from '../../settings/installed-names.ts'
 import { addressGuardian, originsGuardian, type Parts } from './guardians.ts'
-import { guardianMetrics, readGuardian } from './guardian-metrics.ts'
+import { readGuardian } from './guardian-metrics.ts'
 import { mirrorBeside } from './mirror-declaration.ts'
 import { controlPlaneCaches } from './node-caches.ts'
 import type { GuardianBase } from '../dependencies.ts'
 import { type ProbeOptions, type Targets, probeTargets, ownPathProblem } from './targets.ts'
+import { errorText } from '../loop/reconcile-key.ts'
 import { repeatLater, backoffMs } from '../../lib/repeat.ts'
 import type { GuardedNode } from './control-plane-nodes.ts'
 import type { ProbeHistory } from '../moves/probe-history.ts'
@@ -82,80 +83,70 @@ function makeGuardian(
   const running = new AbortController()
   const { credentials, userAgent, log, settings } = base
   const [caches, awake, watchdog] = [controlPlaneCaches(base), wakeUp(clock), makeWatchdog(clock)]
-  const { probeTimeoutMs: timeoutMs } = settings.process
-  const probeOptions = { credentials, userAgent, timeoutMs, log }
+  const probeOptions = { credentials, userAgent, timeoutMs: settings.process.probeTimeoutMs, log }
   // A machine that takes over the address must learn nothing of us.
   const probe = apiServerProbe({ ...probeOptions, introduces: false })
   const probeHost = apiServerProbe({ ...probeOptions, introduces: true })
   const now = () => clock.now()
   const known = knownAddress({ port, now, timeoutMs: readTimeoutMs })
-  const metrics = guardianMetrics(base.metrics)
   const { probeFailures: failures, probeSuccesses: successes } = settings.process
   const failing = failingServers({ failures, successes })
+  const mirror = mirrorBeside(base, { known, failing, controlPlane })
+  const shared = { base, caches, probe, known, awake, watchdog, mirror, signal: running.signal }
   const onOutcome = () => failing.look(targets.nodes())
-  const targets = makeTargets({ base, caches, probe, probeHost, known, metrics, awake, onOutcome }, controlPlane)
+  const targets = makeTargets(shared, controlPlane, { probe: probeHost, onOutcome })
   known.onChange((assigned, before) => {
     log.info({ ...assigned, before: before?.machines }, 'control-plane address is assigned')
     targets.refresh()
     targets.forgetAddress()
     awake.wake()
   })
-  const mirror = mirrorBeside(base, { known, failing, controlPlane })
-  const parts: Parts = { base, caches, probe, known, targets, metrics, awake, watchdog, mirror, signal: running.signal }
+  const parts: Parts = { ...shared, targets }
   const loop = makeLoop(parts)
   const elected = makeElection(parts, loop)
   readGuardian(base.metrics, { known, leading: () => (elected.isLeader() ? loop : undefined), now })
+  const problem = () => (elected.isLeader() ? loop.problem() : undefined)
   return {
-    run: (signal) => runUntilAborted(() => runGuardian(parts, elected), running, signal),
+    async run(signal) {
+      signal.addEventListener('abort', () => running.abort(), { once: true })
+      try {
+        if (!signal.aborted) await runGuardian(parts, elected)
+      } finally {
+        running.abort()
+      }
+    },
     hasSynced: () => caches.hasSynced(),
     silentForMs: () => caches.silentForMs(),
-    problem: () => (elected.isLeader() ? loop.problem() : undefined),
-    facts: () => factsOf(parts, { name: port.name, elected, loop }),
+    problem,
+    facts: () => ({ ...factsOf(parts, elected), name: port.name, problem: problem() }),
   }
 }
 
-type Deciding = { name: string; elected: Election; loop: Guardian }
-
-function factsOf({ known, targets }: Parts, { name, elected, loop }: Deciding): ControlPlaneFacts {
-  const assigned = known.current()
-  const isLeader = elected.isLeader()
-  const dateOf = (clockMs: number) => Date.now() - (clock.now() - clockMs)
+function factsOf({ known, targets }: Parts, elected: Election): Omit<ControlPlaneFacts, 'name' | 'problem'> {
+  const { address, machines = [] } = known.current() ?? {}
   const ageMs = known.ageMs()
   return {
-    name,
-    address: assigned?.address,
-    machines: assigned?.machines ?? [],
+    address,
+    machines,
     readAtMs: ageMs === Infinity ? undefined : Date.now() - ageMs,
-    isLeader,
+    isLeader: elected.isLeader(),
     leader: elected.holder() || undefined,
     nodes: targets.nodes(),
     probes: targets.address(),
-    problem: isLeader ? loop.problem() : undefined,
-    dateOf,
+    dateOf: (clockMs) => Date.now() - (clock.now() - clockMs),
   }
 }
 
 function makeTargets(
-  {
-    base,
-    caches,
-    probe,
-    probeHost,
-    known,
-    metrics,
-    awake,
-    onOutcome,
-  }: Pick<Parts, 'base' | 'caches' | 'probe' | 'known' | 'metrics' | 'awake'> & {
-    probeHost: Probe
-    onOutcome: () => void
-  },
+  { base, caches, probe: probeAddress, known, awake }: Omit<Parts, 'targets'>,
   controlPlane: ProbeOptions,
+  { probe, onOutcome }: { probe: Probe; onOutcome: () => void },
 ): Targets {
-  const { log, vendor, settings } = base
+  const { log, vendor, settings, metrics } = base
   const { probeIntervalMs: intervalMs, probeTimeoutMs: timeoutMs, probeFailures, probeSuccesses } = settings.process
   return probeTargets({
-    probe: probeHost,
-    probeAddress: probe,
+    probe,
+    probeAddress,
     intervalMs,
     timeoutMs,
     goodAfter: probeSuccesses,
@@ -165,7 +156,7 @@ function makeTargets(
     ids: vendor.providerIds,
     controlPlane,
     onOutcome(name, { isWell, failures, ms, reason }) {
-      metrics.probe(name, isWell)
+      metrics.add('eip_admission_control_plane_probes_total', { node: name, result: isWell ? 'ok' : 'failed' })
       const facts = { name, ms: Math.round(ms), ...(!isWell && { failures, reason }) }
       log[isWell || failures > probeFailures ? 'debug' : 'info'](facts, isWell ? 'probe answered' : 'probe failed')
       if (!isWell) awake.wake()
@@ -199,28 +190,9 @@ function makeElection({ base, watchdog, mirror }: Parts, loop: Guardian): Electi
   return elected
 }
 
-/** Runs work, and then ends all that it began, even if it failed. */
-async function runUntilAborted(
-  work: () => Promise<void>,
-  running: AbortController,
-  signal: AbortSignal,
-): Promise<void> {
-  const stop = () => running.abort()
-  signal.addEventListener('abort', stop, { once: true })
-  try {
-    if (!signal.aborted) await work()
-  } finally {
-    stop()
-  }
-}
-
 /** Probes, and leads whenever this replica holds the lease, until the guardian has to stop. */
-export async function runGuardian(parts: Parts, elected: Election): Promise<void> {
+export async function runGuardian(parts: Parts, elected: Pick<Election, 'run'>): Promise<void> {
   const { base, caches, targets, watchdog, awake, signal } = parts
-  const lead = async () => {
-    await Promise.all([caches.synced(signal), firstLook({ ...base, known: parts.known }, signal)])
-    await elected.run(signal)
-  }
   caches.onChange(() => {
     targets.refresh()
     awake.wake()
@@ -230,7 +202,8 @@ export async function runGuardian(parts: Parts, elected: Election): Promise<void
   // No notice comes when an interface of this machine gets or loses the address.
   void repeatLater(() => targets.refresh(), { everyMs: 10_000, signal, clock })
   try {
-    await lead()
+    await Promise.all([caches.synced(signal), firstLook(parts)])
+    await elected.run(signal)
   } catch (error) {
     if (!signal.aborted) throw error
   } finally {
@@ -238,20 +211,18 @@ export async function runGuardian(parts: Parts, elected: Election): Promise<void
   }
 }
 
-type Deps = Pick<GuardianBase, 'credentials' | 'settings' | 'log'> & { known: KnownAddress }
-
 /**
  * Reads the cloud for the first time, again after each failure. Throws if a process that only guards the address would
  * talk through it.
  */
-async function firstLook({ known, credentials, settings, log }: Deps, signal: AbortSignal): Promise<void> {
+async function firstLook({ base: { credentials, settings, log }, known, signal }: Parts): Promise<void> {
   for (let failures = 1; !signal.aborted; failures++) {
     try {
       await known.find(signal)
       break
     } catch (error) {
       if (signal.aborted) return
-      log.warn({ error: error instanceof Error ? error.message : String(error) }, 'waiting for the provider')
+      log.warn({ error: errorText(error) }, 'waiting for the provider')
       await clock.sleep(backoffMs(failures, { firstMs: 500, maxMs: 10_000 }), signal)
     }
   }

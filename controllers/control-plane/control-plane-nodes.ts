@@ -33,8 +33,13 @@ export type ControlPlaneState = {
   ids: ProviderIds
 }
 
-/** The port of an API server where `default/kubernetes` does not say it. */
+/** The port of an API server where nothing says it. */
 const usualPort = 6443
+
+/** The port of the API servers, as their nodes show it. */
+export function apiServerPort(nodes: readonly ControlPlaneNode[]): number {
+  return nodes.find(({ endpoint }) => endpoint)?.endpoint?.port ?? usualPort
+}
 
 /** The control-plane nodes, by name. Pure. */
 export function controlPlaneNodes({ nodes, slices, shared, ids }: ControlPlaneState): ControlPlaneNode[] {

@@ -10,26 +10,6 @@ type Watched = {
   now: () => number
 }
 
-export type GuardianMetrics = {
-  probe(node: string, isWell: boolean): void
-  move(reason: string, error: string | undefined): void
-  outage(ms: number): void
-}
-
-/** Counts what the guardian does. */
-export function guardianMetrics(metrics: Metrics): GuardianMetrics {
-  return {
-    probe(node, isWell) {
-      metrics.add('eip_admission_control_plane_probes_total', { node, result: isWell ? 'ok' : 'failed' })
-    },
-    move(reason, error) {
-      const result = error === undefined ? 'ok' : 'error'
-      metrics.add('eip_admission_control_plane_moves_total', { reason, result })
-    },
-    outage: (ms) => metrics.add('eip_admission_control_plane_outage_seconds_total', {}, ms / 1000),
-  }
-}
-
 /** Shows the state of the control-plane address as metrics. */
 export function readGuardian(metrics: Metrics, { leading, known, now }: Watched): void {
   const isLeader = () => Number(leading() !== undefined)

@@ -15,7 +15,6 @@ import type { KnownAddress } from './known-address.ts'
 import type { WakeUp } from './wake-up.ts'
 import type { Watchdog } from './watchdog.ts'
 import type { Probe } from '../../kube/probe.ts'
-import type { GuardianMetrics } from './guardian-metrics.ts'
 import type { Mirror } from './mirror-declaration.ts'
 import type { Targets } from './targets.ts'
 
@@ -39,8 +38,7 @@ function common({ base: { log, settings }, known, targets, awake, watchdog }: Pa
 /** The loop that keeps an address at one good control-plane node. */
 export function addressGuardian(parts: Parts, port: AddressPort): Guardian {
   const shared = common(parts)
-  const { base, targets, metrics } = parts
-  const onAttempt = ({ reason }: { reason: string }, error: string | undefined) => metrics.move(reason, error)
+  const { base, targets } = parts
   return guardian({
     ...shared,
     keeper: keeper({
@@ -50,14 +48,14 @@ export function addressGuardian(parts: Parts, port: AddressPort): Guardian {
         cooldownMs: base.settings.process.controlPlaneCooldownMs,
         clock,
         log: base.log,
-        onAttempt,
+        onAttempt: ({ reason }, error) => countMove(base, reason, error),
       }),
       rules: shared.rules,
       words: controlPlaneWords,
       clock,
     }),
     address: targets.address,
-    onMoved: (move) => void tellMove(parts, move),
+    onMoved: (move) => void reportMoved(parts, move),
   })
 }
 
@@ -66,7 +64,7 @@ export function originsGuardian(
   parts: Parts,
   balancer: Pick<BalancerGuardianOptions, 'balancers' | 'id'> & { port?: number },
 ): Guardian {
-  const { caches, known, metrics } = parts
+  const { base, caches, known } = parts
   const isShared = (address: string) => address === known.current()?.address
   return balancerGuardian({
     ...common(parts),
@@ -76,31 +74,34 @@ export function originsGuardian(
       const node = caches.nodes().find(({ metadata }) => metadata.name === name)
       return externalAddress(node?.status, isShared)
     },
-    onAttempt: (error) => metrics.move('origins', error),
+    onAttempt: (error) => countMove(base, 'origins', error),
   })
 }
 
-async function tellMove({ base, caches, probe, targets, metrics, signal }: Parts, move: TriedMove): Promise<void> {
-  const nodeWith = (machine: string) => targets.nodes().find((node) => node.machine === machine)
+function countMove({ metrics }: GuardianBase, reason: string, error: string | undefined): void {
+  const result = error === undefined ? 'ok' : 'error'
+  metrics.add('eip_admission_control_plane_moves_total', { reason, result })
+}
+
+function reportMoved({ base, caches, probe, targets, signal }: Parts, move: TriedMove): Promise<void> {
   const options = {
-    nodeOf: (machine: string) => nodeWith(machine)?.name,
+    nodeWith: (machine: string) => targets.nodes().find((node) => node.machine === machine),
     isAnswering: () => {
       const endpoint = targets.addressEndpoint()
       return endpoint && probe(endpoint, signal).then(({ isWell }) => isWell)
     },
-    answeredAtMs: (machine: string) => nodeWith(machine)?.probes.answeredAtMs,
     event: subjectEvents(base, caches),
-    onAnswer: (ms: number) => metrics.outage(ms),
+    metrics: base.metrics,
     clock,
     log: base.log,
   }
-  await reportMove(move, options, signal)
+  return reportMove(move, options, signal)
 }
 
 /** Records Events about control-plane nodes and the mirror Service, if they exist. */
 function subjectEvents(
-  { client, events, vendor, log }: Pick<GuardianBase, 'client' | 'events' | 'vendor' | 'log'>,
-  caches: Pick<ControlPlaneCaches, 'nodes'>,
+  { client, events, vendor, log }: GuardianBase,
+  caches: ControlPlaneCaches,
 ): (subject: Subject, occurrence: MoveOccurrence) => void {
   const recorder = events.of('control-plane')
   const onService = async (occurrence: MoveOccurrence) => {
@@ -125,7 +126,6 @@ export type Parts = {
   probe: Probe
   known: KnownAddress
   targets: Targets
-  metrics: GuardianMetrics
   awake: WakeUp
   watchdog: Watchdog
   mirror: Mirror

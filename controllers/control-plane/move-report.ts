@@ -2,7 +2,9 @@ import type { Clock } from '../../kube/clock.ts'
 import type { Occurrence } from '../../kube/events.ts'
 import type { Log } from '../../kube/log.ts'
 import { formatDuration } from '../../lib/duration.ts'
+import type { Metrics } from '../../telemetry/metrics/metrics.ts'
 import type { TriedMove } from '../moves/mover.ts'
+import type { GuardedNode } from './control-plane-nodes.ts'
 
 /** The subject of an Event: a node, or the mirror Service. */
 export type Subject = { node: string } | 'mirror-service'
@@ -12,14 +14,12 @@ export type MoveOccurrence = Occurrence<
 >
 
 export type MoveReportOptions = {
-  /** The name of a machine's node, if it has one. */
-  nodeOf: (machine: string) => string | undefined
+  /** The node of a machine, if it has one. */
+  nodeWith: (machine: string) => GuardedNode | undefined
   /** Whether the address itself answers now; undefined if this machine cannot tell. */
   isAnswering: () => Promise<boolean> | undefined
-  /** When the last good answer of the previous holder arrived. */
-  answeredAtMs: (machine: string) => number | undefined
   event: (subject: Subject, occurrence: MoveOccurrence) => void
-  onAnswer: (outageMs: number) => void
+  metrics: Metrics
   clock: Clock
   log: Log
 }
@@ -27,38 +27,37 @@ export type MoveReportOptions = {
 const lookEveryMs = 250
 const patienceMs = 15_000
 
-/** Tells about a move that the cloud has shown: at once, and again when the address answers, or does not. */
+/** Reports a move that the cloud has shown: at once, and again when the address answers, or does not. */
 export async function reportMove(move: TriedMove, options: MoveReportOptions, signal: AbortSignal): Promise<void> {
-  const { clock, log, event, nodeOf } = options
+  const { clock, log, event, nodeWith } = options
   const { address, machines } = move.from
   const tookMs = Math.round(clock.now() - move.beganAtMs)
-  const formerNames = machines.map((machine) => nodeOf(machine) ?? `machine ${machine}`).join(', ') || 'no machine'
+  const formerNames =
+    machines.map((machine) => nodeWith(machine)?.name ?? `machine ${machine}`).join(', ') || 'no machine'
   log.info(
     { address, from: formerNames, to: move.to.name, reason: move.reason, why: move.why, tookMs },
     'control-plane address moved',
   )
-  const subjects: Subject[] = ['mirror-service', { node: move.to.name }]
-  for (const machine of machines) {
-    const node = nodeOf(machine)
-    if (node !== undefined && node !== move.to.name) subjects.push({ node })
-  }
+  const former = machines.flatMap((machine) => nodeWith(machine) ?? [])
+  const names = new Set([move.to.name, ...former.map(({ name }) => name)])
+  const subjects: Subject[] = ['mirror-service', ...[...names].map((node) => ({ node }))]
   const report = (occurrence: MoveOccurrence) => subjects.forEach((subject) => event(subject, occurrence))
   const text = `The control-plane address ${address} moved from ${formerNames} to ${move.to.name}: ${move.why}.`
   report({ type: move.reason === 'leaving' ? 'Normal' : 'Warning', reason: 'ControlPlaneAddressMoved', message: text })
-  const lastAnswers = machines.flatMap((machine) => options.answeredAtMs(machine) ?? [])
-  await tellAnswer({ address, name: move.to.name, lastAnswerMs: Math.max(...lastAnswers), report }, options, signal)
+  const lastAnswers = former.flatMap(({ probes }) => probes.answeredAtMs ?? [])
+  await reportAnswer({ address, name: move.to.name, lastAnswerMs: Math.max(...lastAnswers), report }, options, signal)
 }
 
 type Moved = { address: string; name: string; lastAnswerMs: number; report: (occurrence: MoveOccurrence) => void }
 
-async function tellAnswer(moved: Moved, options: MoveReportOptions, signal: AbortSignal): Promise<void> {
+async function reportAnswer(moved: Moved, options: MoveReportOptions, signal: AbortSignal): Promise<void> {
   const { address, name, lastAnswerMs, report } = moved
-  const { clock, log, onAnswer } = options
+  const { clock, log, metrics } = options
   const isAnswered = await awaitAnswer(options, signal)
   if (isAnswered === undefined) return
   if (isAnswered) {
     const outageMs = Number.isFinite(lastAnswerMs) ? Math.round(clock.now() - lastAnswerMs) : 0
-    onAnswer(outageMs)
+    metrics.add('eip_admission_control_plane_outage_seconds_total', {}, outageMs / 1000)
     log.info({ address, holder: name, outageMs }, 'control-plane address answers')
     const message = `The control-plane address ${address} answers on ${name}, ${formatDuration(outageMs)} after the last good answer before the move.`
     return report({ type: 'Normal', reason: 'ControlPlaneAddressAnswers', message })

@@ -1,4 +1,4 @@
-import { type ControlPlaneNode, controlPlaneNodes, type GuardedNode } from './control-plane-nodes.ts'
+import { type ControlPlaneNode, type GuardedNode, apiServerPort, controlPlaneNodes } from './control-plane-nodes.ts'
 import type { ControlPlaneAddress } from './control-plane-address.ts'
 import type { ProbeHistory } from '../moves/probe-history.ts'
 import { type ProbersOptions, probers } from '../moves/probers.ts'
@@ -38,8 +38,6 @@ export type Targets = {
   stop(): void
 }
 
-/** The port of an API server where no node shows one. */
-const usualPort = 6443
 const own = 'the control-plane address'
 
 /** The targets of the probes. Nothing is probed before the first refresh. */
@@ -52,7 +50,7 @@ export function probeTargets(options: TargetsOptions): Targets {
   const addressEndpoint = (): Endpoint | undefined => {
     const address = assigned()?.address
     if (address === undefined || isOnThisMachine(address)) return undefined
-    return { address, port: controlPlane.port ?? nodes.find(({ endpoint }) => endpoint)?.endpoint?.port ?? usualPort }
+    return { address, port: controlPlane.port ?? apiServerPort(nodes) }
   }
   return {
     refresh() {

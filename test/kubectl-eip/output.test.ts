@@ -126,7 +126,7 @@ const quiet: StatusSeen = {
   webhooks: { outcome: 'answered' },
   now,
 }
-/** What is seen of a Deployment with these containers, where the ConfigMaps have this data. */
+/** A Deployment with these containers, as it is seen where the ConfigMaps have this data. */
 async function installed(containers: Container[], configMaps: Record<string, Record<string, string>> = {}) {
   const object: Workload = {
     apiVersion: 'apps/v1',

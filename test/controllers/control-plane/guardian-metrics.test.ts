@@ -2,7 +2,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Guardian } from '../../../controllers/control-plane/guardian.ts'
 import { knownAddress } from '../../../controllers/control-plane/known-address.ts'
-import { guardianMetrics, readGuardian } from '../../../controllers/control-plane/guardian-metrics.ts'
+import { readGuardian } from '../../../controllers/control-plane/guardian-metrics.ts'
 import { makeMetrics } from '../../../telemetry/metrics/metrics.ts'
 
 const { signal } = new AbortController()
@@ -23,11 +23,10 @@ function scene() {
     timeoutMs: 1_000,
   })
   const metrics = makeMetrics()
-  const count = guardianMetrics(metrics)
   readGuardian(metrics, { known, leading: () => (world.isLeader ? loop : undefined), now: () => world.ms })
   const value = async (name: string) =>
     new RegExp(String.raw`^eip_admission_control_plane_${name} (\S+)$`, 'm').exec(await metrics.text())?.[1]
-  return { world, known, count, value, readAge: () => value('cloud_read_age_seconds') }
+  return { world, known, value, readAge: () => value('cloud_read_age_seconds') }
 }
 
 test('a guardian that has not read the provider yet shows no age', async () => {
@@ -47,13 +46,6 @@ test('each guardian shows when it last read the provider, anyone who leads and w
   Object.assign(world, { ms: 720_000, isReadable: true })
   await known.find(signal)
   assert.is(await readAge(), '0')
-})
-
-test('the time that users could not reach the control plane is summed up, in seconds', async () => {
-  const { count, value } = scene()
-  count.outage(1_500)
-  count.outage(2_000)
-  assert.is(await value('outage_seconds_total'), '3.5')
 })
 
 test('only the guardian that leads has a problem', async () => {

@@ -26,7 +26,7 @@ test('a process whose guardian leads and turns no more ends at once', async () =
     watchdog.begin()
     return hanging.promise
   }
-  const running = runGuardian(parts, { run, isLeader: () => true, leaseLeftMs: () => 0, holder: ignore })
+  const running = runGuardian(parts, { run })
   try {
     await clock.pass(55_000)
     assert.equal(ends, [])
@@ -59,7 +59,7 @@ test('a guardian that cannot read the address says so, asks again, and leads as 
     signal: ending.signal,
   } as unknown as Parts
   const run = async () => leads.resolve()
-  const running = runGuardian(parts, { run, isLeader: () => true, leaseLeftMs: () => 0, holder: ignore })
+  const running = runGuardian(parts, { run })
   await leads.promise
   ending.abort()
   await running
