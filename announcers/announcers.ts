@@ -46,10 +46,7 @@ export const silencingAnnotations: Readonly<Record<string, string>> = Object.ass
 )
 
 /** The rights by which we configure announcing software, whichever the setting chooses. */
-export const announcerRules: readonly Rule[] = [
-  // Several keep the password of their sessions in a Secret of one name.
-  ...new Map(softwares.flatMap(({ rules }) => rules).map((rule) => [JSON.stringify(rule), rule])).values(),
-]
+export const announcerRules: readonly Rule[] = [...new Set(softwares.flatMap(({ rules }) => rules))]
 
 /** Another program reads spec.loadBalancerIP, announces it and writes the status of the Service. */
 function external(name: string): Announcer {

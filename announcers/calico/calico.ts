@@ -9,6 +9,7 @@ import {
   kubectlNames,
   ownSelector,
   secretDeletion,
+  secretRule,
   secretNamespaces,
 } from '../shared/own-objects.ts'
 import type { Software } from '../software.ts'
@@ -80,12 +81,7 @@ export const calicoSoftware: Software<'calico'> = {
       resources: ['ippools', 'kubecontrollersconfigurations'],
       verbs: ['get', 'list'],
     },
-    {
-      apiGroups: [''],
-      resources: ['secrets'],
-      resourceNames: [names.bgpSecret],
-      verbs: ['get', 'create', 'patch', 'delete'],
-    },
+    secretRule,
   ],
   left: { kinds: [peers, filters, configurations], texts: calicoLeft },
   announcer: ({ namespace }) => ({

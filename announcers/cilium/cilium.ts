@@ -10,6 +10,7 @@ import {
   kubectlNames,
   ownSelector,
   secretDeletion,
+  secretRule,
   secretNamespaces,
 } from '../shared/own-objects.ts'
 import type { Software } from '../software.ts'
@@ -78,12 +79,7 @@ export const ciliumSoftware: Software<'cilium'> = {
       verbs: ['get', 'list', 'create', 'patch', 'delete'],
     },
     { apiGroups: ['cilium.io'], resources: ['ciliumbgpnodeconfigs'], verbs: ['list'] },
-    {
-      apiGroups: [''],
-      resources: ['secrets'],
-      resourceNames: [names.bgpSecret],
-      verbs: ['get', 'create', 'patch', 'delete'],
-    },
+    secretRule,
   ],
   left: { kinds: ownKinds(), texts: ciliumLeft },
   announcer: ({ secretsNamespace }) => cilium({ secretsNamespace }),

@@ -1,9 +1,9 @@
 import { type KubeObject, keyOf } from '../../kube/objects.ts'
 import type { Annotation } from '../../lib/annotation.ts'
 import { names } from '../../settings/installed-names.ts'
-import type { Announcer, FormerConfiguration, DocumentConfiguration } from '../announcer.ts'
+import type { Announcer, FormerConfiguration } from '../announcer.ts'
 import type { LoadBalancer, PeerMode } from '../setting.ts'
-import { countsOf, isWritten, kubectlNames, ownSelector, secretDeletion } from '../shared/own-objects.ts'
+import { countsOf, isWritten, kubectlNames, ownSelector, secretDeletion, secretRule } from '../shared/own-objects.ts'
 import type { AnnouncerMarks, Software } from '../software.ts'
 import { announcedAddresses, readsObjects, speakers } from './checks/announced.ts'
 import { metallbDocumentCheck, metallbReports, overlappingPools } from './checks/configuration.ts'
@@ -16,7 +16,7 @@ import {
   metallbSharingAnnotations,
   unusedPoolName,
 } from './names.ts'
-import { metallbObjects, type ObjectOptions } from './objects.ts'
+import { metallbObjects } from './objects.ts'
 import { isPeer, metallbKinds } from './resources.ts'
 import { metallbConfigMapOf, metallbScheme } from './scheme.ts'
 import { type Remedy, shell } from '../../lib/remedy.ts'
@@ -71,12 +71,7 @@ export const metallbSoftware: Software<'metallb' | 'metallb-crd' | 'metallb-conf
       verbs: ['get', 'list', 'create', 'patch', 'delete'],
     },
     { apiGroups: ['metallb.io'], resources: ['configurationstates'], verbs: ['list'] },
-    {
-      apiGroups: [''],
-      resources: ['secrets'],
-      resourceNames: [names.bgpSecret],
-      verbs: ['get', 'create', 'patch', 'delete'],
-    },
+    secretRule,
   ],
   left: { kinds: metallbKinds, texts: metallbLeft },
   former: formerMetallbConfiguration,
@@ -106,10 +101,21 @@ function sessionsCommand({ namespace }: { namespace: string }): Remedy {
 
 /** The MetalLB objects that we may have written under another setting: in another namespace, or in the other form. */
 function formerMetallbConfiguration(loadBalancer: LoadBalancer, marks: AnnouncerMarks): FormerConfiguration {
-  const { options, document } = configurations(marks)
-  const { namespace = 'metallb-system', name } = metallbConfigMapOf({ loadBalancer, metallbConfigMap: undefined })
-  // It may have announced addresses of both families, as FRR does.
-  return formerMetallb({ ...options, peerMode: 'frr' }, document({ namespace, name }))
+  const { objects, document } = configurations(marks)
+  const at = metallbConfigMapOf({ loadBalancer, metallbConfigMap: undefined })
+  return {
+    selector: ownSelector,
+    kinds: metallbKinds,
+    configurations(found) {
+      const namespaces = new Set(found.map(({ metadata }) => metadata.namespace ?? ''))
+      return [...namespaces].map((namespace) => {
+        // It may have announced addresses of both families, as FRR does.
+        const configuration = objects({ namespace, peerMode: 'frr' })
+        return { ...configuration, isOurs: (object) => isWritten(object) && configuration.isOurs(object) }
+      })
+    },
+    document: document({ namespace: at.namespace ?? 'metallb-system', name: at.name }),
+  }
 }
 
 /** MetalLB, configured by what its version reads. */
@@ -127,13 +133,12 @@ export function metallb(configuration: NonNullable<Announcer['configuration']>):
 }
 
 function configurations({ label, advertisement, counting }: AnnouncerMarks) {
-  const options = { label, advertisement, passwordSecret: names.bgpSecret }
+  const marks = { label, advertisement, passwordSecret: names.bgpSecret }
   return {
-    options,
     document: ({ namespace, name }: { namespace: string; name: string }) =>
       metallbDocument({ namespace, name, counting }),
     objects: ({ namespace, peerMode }: { namespace: string; peerMode: PeerMode }) =>
-      metallbObjects({ ...options, namespace, peerMode }),
+      metallbObjects({ ...marks, namespace, peerMode }),
   }
 }
 
@@ -181,23 +186,4 @@ function metallbLeft(objects: readonly KubeObject[]): string[] {
       `\`kubectl delete ${kubectlNames(metallbKinds)} -n ${namespace} -l ${ownSelector}\`, then ` +
       `${secretDeletion(namespace)}.`,
   )
-}
-
-/** The MetalLB configuration that we may have written under another load balancer setting, in any namespace. */
-function formerMetallb(
-  options: Omit<ObjectOptions, 'namespace'>,
-  document: DocumentConfiguration,
-): FormerConfiguration {
-  return {
-    selector: ownSelector,
-    kinds: metallbKinds,
-    configurations(found) {
-      const namespaces = new Set(found.map(({ metadata }) => metadata.namespace ?? ''))
-      return [...namespaces].map((namespace) => {
-        const configuration = metallbObjects({ ...options, namespace })
-        return { ...configuration, isOurs: (object) => isWritten(object) && configuration.isOurs(object) }
-      })
-    },
-    document,
-  }
 }

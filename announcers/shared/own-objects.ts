@@ -1,4 +1,4 @@
-import { type KubeObject, type Secret, keyOf } from '../../kube/objects.ts'
+import { type KubeObject, type Rule, type Secret, keyOf } from '../../kube/objects.ts'
 import type { Resource } from '../../kube/resource.ts'
 import { names } from '../../settings/installed-names.ts'
 import type { Problem, WantedObject } from '../announcer.ts'
@@ -13,6 +13,14 @@ export const ownLabels = { 'app.kubernetes.io/managed-by': ownName }
 
 /** The label selector of every object that we write. */
 export const ownSelector = `app.kubernetes.io/managed-by=${ownName}`
+
+/** The right to the Secret with the password of our sessions. */
+export const secretRule: Rule = {
+  apiGroups: [''],
+  resources: ['secrets'],
+  resourceNames: [names.bgpSecret],
+  verbs: ['get', 'create', 'patch', 'delete'],
+}
 
 /** Whether we wrote an object, or took it over from a predecessor. */
 export function isWritten({ metadata: { labels = {} } }: KubeObject): boolean {

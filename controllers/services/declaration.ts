@@ -57,7 +57,7 @@ export function serviceControllers(given: Deps, { announcing, assigning, writeMs
   const { keysOf, ofRecord } = addressKeys(deps)
   const reconcilerDeps = makeReconcilerDeps(
     deps,
-    announcedBy({ announcing, assigning }),
+    findInAny({ announcing, assigning }),
     assigning ? undefined : leftAssignments(deps, writeMs),
   )
   const queues = { claim: forwardedKeys(), release: forwardedKeys() }
@@ -117,14 +117,9 @@ function conditionController(deps: Deps, announcing: Reach['announcing']): Contr
   }
 }
 
-/**
- * The announcers that may still route an address to a node. An assigned one is taken from its machine by the same
- * question.
- */
-function announcedBy({ announcing, assigning }: Pick<Reach, 'announcing' | 'assigning'>) {
-  return [announcing, assigning && { findAnnouncement: (address: string) => assigning.free(address) }].filter(
-    (one) => one !== undefined,
-  )
+/** Whether an address is routed to a node still. An assigned one is taken from its machine by the same question. */
+function findInAny({ announcing, assigning }: Pick<Reach, 'announcing' | 'assigning'>): Announcing['findAnnouncement'] {
+  return async (address, signal) => (await announcing?.findAnnouncement(address, signal)) ?? assigning?.free(address)
 }
 
 /** The common parts of the controllers of Services. */
@@ -222,7 +217,7 @@ function requests({ metadata: { name } }: ElasticIP): (service: Service) => bool
 
 function makeReconcilerDeps(
   deps: Deps,
-  announced: ReturnType<typeof announcedBy>,
+  findAnnouncement: Announcing['findAnnouncement'],
   unassign: ReleaseDeps['unassign'],
 ): ServiceAddressDeps {
   const { client, ledger, caches, want, settings, announcer } = deps
@@ -242,7 +237,7 @@ function makeReconcilerDeps(
     requestAnnotations,
     users: (address) => deps.ownAddresses.users(address),
     policy: deps.vendor.policy,
-    findAnnouncement: findInAny(announced),
+    findAnnouncement,
     claimWaits: ledger.claims.waits,
     graceMs: settings.cluster.unboundGraceMs,
     sights: seen,
@@ -273,15 +268,5 @@ function leftAssignments({ vendor, caches }: Deps, writeMs: () => number): Relea
     const ours = new Set(caches.nodes.list().map((node) => machineIdOf(node, providerIds)))
     if (machines.every((machine) => ours.has(machine)))
       await assignments.unassign({ id, marks: lastingMarks(marks) }, { signal, writeMs })
-  }
-}
-
-function findInAny(announced: ReturnType<typeof announcedBy>): Announcing['findAnnouncement'] {
-  return async (address, signal) => {
-    for (const one of announced) {
-      const found = await one.findAnnouncement(address, signal)
-      if (found) return found
-    }
-    return undefined
   }
 }

@@ -20,10 +20,11 @@ import type { Want } from '../../ledger/want/want.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import type { Sights } from '../../lib/sights.ts'
 import type { Announcement, Announcing } from '../announcing/announcing.ts'
-import { type Outcome, type Reconciler, runSteps } from '../loop/reconciler.ts'
+import { type Reconciler, runSteps } from '../loop/reconciler.ts'
 import { addressToFree, planService } from './service-plan.ts'
 import { type ServiceSeen, isInGrace } from './service-state.ts'
 import type { ServicePlan, ServiceStep } from './service-step.ts'
+import type { CarryOut } from './service-steps.ts'
 import { requestIdAnnotation } from '../../lib/request-id.ts'
 import { isWithdrawalAsked } from './removal-plan.ts'
 
@@ -41,11 +42,7 @@ export type ServiceAddressDeps = {
   users: ServiceSeen['users']
   policy: ValuePolicy
   findAnnouncement: Announcing['findAnnouncement']
-  carryOut: (
-    step: ServiceStep,
-    at: { key: AddressKey; service: Service | undefined },
-    signal: AbortSignal,
-  ) => Promise<Outcome | undefined>
+  carryOut: CarryOut
   /** Hands a Service over whose next step another controller carries out; true if it did. */
   forward?: (step: ServiceStep, seen: { key: AddressKey; isLive: boolean }) => boolean
   claimWaits: Pick<Claims['waits'], 'leftMs' | 'end'>

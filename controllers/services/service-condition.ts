@@ -189,7 +189,7 @@ function recordEvent({ event }: ServiceConditionDeps, { service, stored, wanted 
   if (wanted?.status === 'True') {
     event(service, ensuredEvent(service))
   } else if (wanted?.reason === 'NotAnnounced' && stored?.message !== wanted.message) {
-    event(service, { type: 'Warning', reason: 'SyncLoadBalancerFailed', message: wanted.message })
+    event(service, failedEvent(wanted.message))
   }
 }
 
@@ -197,6 +197,16 @@ function recordEvent({ event }: ServiceConditionDeps, { service, stored, wanted 
 export function ensuredEvent(service: Pick<Service, 'status'>): ServiceEvent {
   const message = `Ensured load balancer: ${statusTexts(service).join(', ')}`
   return { type: 'Normal', reason: 'EnsuredLoadBalancer', message }
+}
+
+/** The Event of a step of a Service's removal. */
+export function deletingEvent(message: string): ServiceEvent {
+  return { type: 'Normal', reason: 'DeletingLoadBalancer', message }
+}
+
+/** The Event of a Service that has no address yet, or may lose it. */
+export function failedEvent(message: string): ServiceEvent {
+  return { type: 'Warning', reason: 'SyncLoadBalancerFailed', message }
 }
 
 /** The reasons of the upstream service controller, which dashboards know, and our own one. */

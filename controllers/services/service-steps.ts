@@ -10,7 +10,7 @@ import { withoutSharedFields } from '../../ledger/record/shared-fields.ts'
 import { annotationsRequesting, outdatedRequestAnnotations } from '../../ledger/want/own-address.ts'
 import { type Outcome, Terminal } from '../loop/reconciler.ts'
 import { patch, patchSharedStatus, patchStatus, withoutAnnotations } from './patch-service.ts'
-import { conditionOf, ensuredEvent } from './service-condition.ts'
+import { conditionOf, deletingEvent, ensuredEvent, failedEvent } from './service-condition.ts'
 import { hasAnnotations } from './service-state.ts'
 import type { ServiceStep } from './service-step.ts'
 import {
@@ -61,7 +61,7 @@ export function serviceSteps(deps: StepDeps): CarryOut {
     if (step.do === 'release') return release(deps, { step, service }, signal)
     if (step.do === 'postpone-release') return postponeRelease(deps, { record: step.record, service }, signal)
     if (step.do === 'report-wait') {
-      if (service) deps.event(service, { type: 'Normal', reason: 'DeletingLoadBalancer', message: step.reason })
+      if (service) deps.event(service, deletingEvent(step.reason))
       return { againInMs: step.againInMs }
     }
     // The owner of the Service decides which of them keeps the address.
@@ -81,17 +81,7 @@ export function serviceSteps(deps: StepDeps): CarryOut {
   }
 }
 
-type StepOnRecord =
-  | 'release'
-  | 'postpone-release'
-  | 'correct-record'
-  | 'retain'
-  | 'hold-record'
-  | 'observe-record'
-  | 'bind'
-  | 'set-reclaim-policy'
-  | 'note-protection'
-type StepOnService = Exclude<ServiceStep, { do: StepOnRecord | 'report-wait' | 'report-shared' }>
+type StepOnService = Exclude<ServiceStep, { record: ElasticIP } | { do: 'report-wait' | 'report-shared' }>
 
 async function carryOutOnService(
   deps: StepDeps,
@@ -196,19 +186,14 @@ async function claim(
       return undefined
     case 'pending':
     case 'busy':
-      deps.event(service, {
-        type: 'Warning',
-        reason: 'SyncLoadBalancerFailed',
-        message: `${second ? which : 'Address'} pending: ${claimed.reason}`,
-      })
+      deps.event(service, failedEvent(`${second ? which : 'Address'} pending: ${claimed.reason}`))
       return { againInMs: ('retryAfterMs' in claimed ? claimed.retryAfterMs : undefined) ?? pollMs }
     case 'refused':
       if (!second || second.isRequired) throw new Error(`no ${which}: ${claimed.reason}`)
-      deps.event(service, {
-        type: 'Warning',
-        reason: 'SyncLoadBalancerFailed',
-        message: `No ${which}: ${claimed.reason}. The Service prefers two and has one; eip-admission tries again`,
-      })
+      deps.event(
+        service,
+        failedEvent(`No ${which}: ${claimed.reason}. The Service prefers two and has one; eip-admission tries again`),
+      )
       return { againInMs: preferredMs }
   }
 }
@@ -234,22 +219,24 @@ async function release(
   signal: AbortSignal,
 ): Promise<Outcome | undefined> {
   const result = await deps.release(step, signal)
-  if (result === 'unchecked' || result === 'unshared') return { againInMs: checkMs }
-  if (typeof result === 'object' && service)
-    deps.event(service, { type: 'Normal', reason: 'DeletingLoadBalancer', message: passedText(step, result.passedTo) })
-  if (result === 'waiting') {
-    if (service) deps.event(service, { type: 'Normal', reason: 'DeletingLoadBalancer', message: waitingText })
-    return { againInMs: pollMs, isHeld: true }
+  const say = (message: string) => service && deps.event(service, deletingEvent(message))
+  if (typeof result === 'object') say(passedText(step, result.passedTo))
+  switch (result) {
+    case 'unchecked':
+    case 'unshared':
+      return { againInMs: checkMs }
+    case 'waiting':
+      say(waitingText)
+      return { againInMs: pollMs, isHeld: true }
+    case 'request-in-flight':
+      say('The provider is still reserving its address. It is released when the provider has answered')
+      return { againInMs: pollMs }
+    case 'kept':
+      warnOfReturn(deps, service)
+      return undefined
+    default:
+      return undefined
   }
-  if (result === 'kept') warnOfReturn(deps, service)
-  if (result !== 'request-in-flight') return undefined
-  if (service)
-    deps.event(service, {
-      type: 'Normal',
-      reason: 'DeletingLoadBalancer',
-      message: 'The provider is still reserving its address. It is released when the provider has answered',
-    })
-  return { againInMs: pollMs }
 }
 
 function passedText({ record }: { record: ElasticIP }, heir: Key): string {
@@ -314,5 +301,5 @@ function warnOfReturn(
   const { name, withdrawsOnlyOnDeletion: rule } = announcer
   if (!service || !rule) return
   const message = `The Service has its address again, but ${name} may announce nothing for it: ${rule.afterReturn}`
-  event(service, { type: 'Warning', reason: 'SyncLoadBalancerFailed', message })
+  event(service, failedEvent(message))
 }

@@ -8,7 +8,7 @@ import { outdatedRequestAnnotations } from '../../ledger/want/own-address.ts'
 import { patch, patchSharedStatus, patchStatus, withoutAnnotations } from './patch-service.ts'
 import type { Want } from '../../ledger/want/want.ts'
 import { withdrawalTimeoutMs, isWithdrawing } from './removal-plan.ts'
-import type { ServiceEvent } from './service-condition.ts'
+import { type ServiceEvent, deletingEvent, failedEvent } from './service-condition.ts'
 import type { RequestAnnotations } from '../../settings/service-policy.ts'
 
 export type WithdrawalDeps = {
@@ -35,7 +35,7 @@ export function restoreService(
   const message =
     `${announcer.name} withdraws the address only if the Service is a LoadBalancer that it does not ignore when it is ` +
     'deleted: eip-admission makes it one before the deletion ends'
-  event(service, { type: 'Normal', reason: 'DeletingLoadBalancer', message })
+  event(service, deletingEvent(message))
   return patch(client, service, change)
 }
 
@@ -110,22 +110,15 @@ function withdrawalPatch({ announcer, requestAnnotations, now }: WithdrawalDeps,
 function withdrawalEvent({ want }: Pick<WithdrawalDeps, 'want'>, service: Service): ServiceEvent {
   const { metadata, spec } = service
   const wantsNone = ['nothing', 'foreign', 'managed'].includes(want(service).kind)
-  const isRemoved = metadata.deletionTimestamp !== undefined || wantsNone
-  const elasticIP = metadata.annotations?.[elasticIPAnnotation]
+  if (metadata.deletionTimestamp !== undefined || wantsNone) return deletingEvent('Deleting load balancer')
+  const { [addressAnnotation]: ours, [elasticIPAnnotation]: elasticIP } = metadata.annotations ?? {}
+  if (ours === undefined || spec.loadBalancerIP !== ours)
+    return failedEvent('The Service may not have the address that it shows; eip-admission withdraws it')
   const remedy =
     elasticIP === undefined
       ? 'eip-admission reserves another one'
       : `it came from ElasticIP ${elasticIP}: name another one, or provision that one again`
-  return isRemoved
-    ? { type: 'Normal', reason: 'DeletingLoadBalancer', message: 'Deleting load balancer' }
-    : {
-        type: 'Warning',
-        reason: 'SyncLoadBalancerFailed',
-        message:
-          spec.loadBalancerIP === metadata.annotations?.[addressAnnotation]
-            ? `The provider no longer has address ${spec.loadBalancerIP}; ${remedy}`
-            : 'The Service may not have the address that it shows; eip-admission withdraws it',
-      }
+  return failedEvent(`The provider no longer has address ${ours}; ${remedy}`)
 }
 
 /** Why an address stays reserved that the announcing software should have withdrawn. */
@@ -138,8 +131,8 @@ export function notWithdrawn(software: string): string {
 }
 
 function overdueEvent(software: string): ServiceEvent {
-  const message =
+  return failedEvent(
     `${software} did not withdraw the address within ${withdrawalTimeoutMs / 1000} s. ` +
-    'eip-admission removes it from the status and releases it; check that the software is running'
-  return { type: 'Warning', reason: 'SyncLoadBalancerFailed', message }
+      'eip-admission removes it from the status and releases it; check that the software is running',
+  )
 }
