@@ -81,31 +81,13 @@ function makeGuardian(
   { port, makeLoop }: LoopOptions,
 ): ControlPlaneGuardian {
   const running = new AbortController()
-  const { credentials, userAgent, log, settings } = base
-  const [caches, awake, watchdog] = [controlPlaneCaches(base), wakeUp(clock), makeWatchdog(clock)]
-  const probeOptions = { credentials, userAgent, timeoutMs: settings.process.probeTimeoutMs, log }
-  // A machine that takes over the address must learn nothing of us.
-  const probe = apiServerProbe({ ...probeOptions, introduces: false })
-  const probeHost = apiServerProbe({ ...probeOptions, introduces: true })
-  const now = () => clock.now()
-  const known = knownAddress({ port, now, timeoutMs: readTimeoutMs })
-  const { probeFailures: failures, probeSuccesses: successes } = settings.process
-  const failing = failingServers({ failures, successes })
-  const mirror = mirrorBeside(base, { known, failing, controlPlane })
-  const shared = { base, caches, probe, known, awake, watchdog, mirror, signal: running.signal }
-  const onOutcome = () => failing.look(targets.nodes())
-  const targets = makeTargets(shared, controlPlane, { probe: probeHost, onOutcome })
-  known.onChange((assigned, before) => {
-    log.info({ ...assigned, before: before?.machines }, 'control-plane address is assigned')
-    targets.refresh()
-    targets.forgetAddress()
-    awake.wake()
-  })
-  const parts: Parts = { ...shared, targets }
+  const parts = makeParts(base, controlPlane, { port, signal: running.signal })
+  const { caches, known } = parts
   const loop = makeLoop(parts)
   const elected = makeElection(parts, loop)
-  readGuardian(base.metrics, { known, leading: () => (elected.isLeader() ? loop : undefined), now })
-  const problem = () => (elected.isLeader() ? loop.problem() : undefined)
+  const leading = () => (elected.isLeader() ? loop : undefined)
+  readGuardian(base.metrics, { known, leading, now: () => clock.now() })
+  const problem = () => leading()?.problem()
   return {
     async run(signal) {
       signal.addEventListener('abort', () => running.abort(), { once: true })
@@ -120,6 +102,33 @@ function makeGuardian(
     problem,
     facts: () => ({ ...factsOf(parts, elected), name: port.name, problem: problem() }),
   }
+}
+
+function makeParts(
+  base: GuardianBase,
+  controlPlane: ProbeOptions,
+  { port, signal }: { port: AddressReader; signal: AbortSignal },
+): Parts {
+  const { credentials, userAgent, log, settings } = base
+  const [caches, awake, watchdog] = [controlPlaneCaches(base), wakeUp(clock), makeWatchdog(clock)]
+  const probeOptions = { credentials, userAgent, timeoutMs: settings.process.probeTimeoutMs, log }
+  // A machine that takes over the address must learn nothing of us.
+  const probe = apiServerProbe({ ...probeOptions, introduces: false })
+  const probeHost = apiServerProbe({ ...probeOptions, introduces: true })
+  const known = knownAddress({ port, now: () => clock.now(), timeoutMs: readTimeoutMs })
+  const { probeFailures: failures, probeSuccesses: successes } = settings.process
+  const failing = failingServers({ failures, successes })
+  const mirror = mirrorBeside(base, { known, failing, controlPlane })
+  const shared = { base, caches, probe, known, awake, watchdog, mirror, signal }
+  const onOutcome = () => failing.look(targets.nodes())
+  const targets = makeTargets(shared, controlPlane, { probe: probeHost, onOutcome })
+  known.onChange((assigned, before) => {
+    log.info({ ...assigned, before: before?.machines }, 'control-plane address is assigned')
+    targets.refresh()
+    targets.forgetAddress()
+    awake.wake()
+  })
+  return { ...shared, targets }
 }
 
 function factsOf({ known, targets }: Parts, elected: Election): Omit<ControlPlaneFacts, 'name' | 'problem'> {

@@ -219,9 +219,15 @@ async function release(
   signal: AbortSignal,
 ): Promise<Outcome | undefined> {
   const result = await deps.release(step, signal)
-  const say = (message: string) => service && deps.event(service, deletingEvent(message))
-  if (typeof result === 'object') say(passedText(step, result.passedTo))
+  const say = (message: string) => {
+    if (service) deps.event(service, deletingEvent(message))
+    return undefined
+  }
+  if (typeof result === 'object') return say(passedText(step, result.passedTo))
   switch (result) {
+    case 'released':
+    case 'found':
+      return undefined
     case 'unchecked':
     case 'unshared':
       return { againInMs: checkMs }
@@ -233,8 +239,6 @@ async function release(
       return { againInMs: pollMs }
     case 'kept':
       warnOfReturn(deps, service)
-      return undefined
-    default:
       return undefined
   }
 }

@@ -95,8 +95,8 @@ function rowOf(record: ElasticIP, { service }: AddressFacts, nowMs: number): Cel
 function phaseTiles(records: readonly ElasticIP[]): Tile[] {
   const byPhase = Map.groupBy(records, phaseOf)
   return (Object.keys(tones) as Phase[]).flatMap((phase) => {
-    const { length = 0 } = byPhase.get(phase) ?? []
-    return length === 0 ? [] : [{ label: phase, value: { text: String(length), tone: tones[phase] } }]
+    const found = byPhase.get(phase)
+    return found ? [{ label: phase, value: { text: String(found.length), tone: tones[phase] } }] : []
   })
 }
 
