@@ -34,10 +34,10 @@ export function announcerOf(loadBalancer: LoadBalancer, marks: AnnouncerMarks): 
 }
 
 /** Annotations of announcing software that a Service may carry, for the reference. */
-export const announcerAnnotations: readonly Annotation[] = softwares.flatMap(({ annotations }) => annotations)
+export const announcerAnnotations: readonly Annotation[] = softwares.flatMap(({ annotations = [] }) => annotations)
 
 /** The annotations by which a Service can request an address of any announcing software. */
-export const allRequestAnnotations: readonly string[] = softwares.flatMap((one) => one.requestAnnotations)
+export const allRequestAnnotations: readonly string[] = softwares.flatMap((one) => one.requestAnnotations ?? [])
 
 /** The annotations by which no announcing software announces anything for a Service. */
 export const silencingAnnotations: Readonly<Record<string, string>> = Object.assign(
@@ -46,7 +46,7 @@ export const silencingAnnotations: Readonly<Record<string, string>> = Object.ass
 )
 
 /** The rights by which we configure announcing software, whichever the setting chooses. */
-export const announcerRules: readonly Rule[] = [...new Set(softwares.flatMap(({ rules }) => rules))]
+export const announcerRules: readonly Rule[] = [...new Set(softwares.flatMap(({ rules = [] }) => rules))]
 
 /** Another program reads spec.loadBalancerIP, announces it and writes the status of the Service. */
 function external(name: string): Announcer {

@@ -18,13 +18,8 @@ export const assignSoftware: Software<'assign'> = {
   },
   needs: 'assignment',
   kinds: ['assign'],
-  annotations: [],
-  requestAnnotations: [],
   requests: () => ({ annotations: [], besideSpec: true }),
-  silencing: {},
-  matchesFamilies: false,
   announcesBoth: () => true,
-  readsNodePeers: false,
   rules: [{ apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['get', 'list', 'watch'] }],
   announcer: assign,
 }

@@ -17,19 +17,13 @@ export const emptySoftware: Software<'empty'> = {
     },
   },
   kinds: ['empty'],
-  annotations: [],
-  requestAnnotations: [],
   requests: ({ ipAnnotation }) => ({
     annotations: ipAnnotation === undefined ? [] : [ipAnnotation],
     besideSpec: true,
     ...(ipAnnotation !== undefined && { written: [ipAnnotation] }),
   }),
-  silencing: {},
-  matchesFamilies: false,
   // The annotation names one address, for a program that expects one.
   announcesBoth: ({ ipAnnotation }) => ipAnnotation === undefined,
-  readsNodePeers: false,
-  rules: [],
   announcer: ({ ipAnnotation }) => empty({ ipAnnotation }),
 }
 

@@ -32,21 +32,21 @@ export type Software<Kind extends LoadBalancer['kind'] = LoadBalancer['kind']> =
   /** The kinds of the setting then. */
   kinds: readonly Kind[]
   /** Its annotations of Services, for the reference. */
-  annotations: readonly Annotation[]
+  annotations?: readonly Annotation[]
   /** Every annotation by which a Service can request an address of it. */
-  requestAnnotations: readonly string[]
+  requestAnnotations?: readonly string[]
   /** How a Service requests an address where the setting chooses it. */
   requests(loadBalancer: LoadBalancer & { kind: Kind }): RequestAnnotations
   /** Annotations by which it announces nothing for a Service, whatever the setting is. */
-  silencing: Readonly<Record<string, string>>
+  silencing?: Readonly<Record<string, string>>
   /** The classes of Services that it announces, where no setting of its own changes them. */
   classes?: readonly string[]
   /** Whether it refuses an address of other families than the Service has. */
-  matchesFamilies: boolean
+  matchesFamilies?: true
   /** Whether a Service can have an address of each family at the same time; absent where it cannot. */
   announcesBoth?(loadBalancer: LoadBalancer & { kind: Kind }): boolean
   /** Whether it reads BGP peers, with their passwords, from the annotations of nodes. */
-  readsNodePeers: boolean
+  readsNodePeers?: true
   /** The command that shows which BGP sessions are up. */
   sessionsCommand?(loadBalancer: LoadBalancer & { kind: Kind }): Remedy
   /** Whether it reads a document and none of its objects, as the definitions in the cluster say. */
@@ -60,7 +60,7 @@ export type Software<Kind extends LoadBalancer['kind'] = LoadBalancer['kind']> =
   /** The kinds by which it goes on announcing after us, and, for people, what ends that. */
   left?: { kinds: readonly Resource<KubeObject>[]; texts(objects: readonly KubeObject[]): string[] }
   /** The rights by which we configure it, in any namespace. */
-  rules: readonly Rule[]
+  rules?: readonly Rule[]
   announcer(loadBalancer: LoadBalancer & { kind: Kind }, marks: AnnouncerMarks): Announcer
   /** Its configurations that we may have written under another setting than this one. */
   former?(loadBalancer: LoadBalancer, marks: AnnouncerMarks): FormerConfiguration | undefined

@@ -62,12 +62,8 @@ export const calicoSoftware: Software<'calico'> = {
   schemes: { calico: scheme },
   needs: 'bgp',
   kinds: ['calico'],
-  annotations: annotations(),
-  requestAnnotations: [],
   requests: () => ({ annotations: [], besideSpec: true }),
-  silencing: {},
-  matchesFamilies: false,
-  readsNodePeers: false,
+  annotations: annotations(),
   sessionsCommand: () => shell`calicoctl node status   # on each node`,
   checks: [calicoStatuses],
   rules: [

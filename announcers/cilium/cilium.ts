@@ -54,7 +54,6 @@ export const ciliumSoftware: Software<'cilium'> = {
   silencing: { [request]: nobodysAddress },
   classes: [withoutClass, bgpClass],
   matchesFamilies: true,
-  readsNodePeers: false,
   sessionsCommand: () => shell`kubectl get ciliumbgpnodeconfigs -o yaml   # status.bgpInstances[].peers[].peeringState`,
   checks: [ciliumSettings],
   sessions: {

@@ -113,13 +113,10 @@ export const kubeVipSoftware: Software<'kube-vip'> = {
   ],
   requestAnnotations: [kubeVipRequestAnnotation],
   requests: () => ({ annotations: [kubeVipRequestAnnotation], besideSpec: true, stopsIfAdded: 'kube-vip' }),
-  silencing: {},
   classes: [withoutClass, 'kube-vip.io/kube-vip-class'],
-  matchesFamilies: false,
   readsNodePeers: true,
   sessionsCommand: () => 'read the log of the pod of kube-vip on each node',
   checks: [kubeVipCheck],
-  rules: [],
   announcer: kubeVip,
 }
 

@@ -39,7 +39,6 @@ export const metallbSoftware: Software<'metallb' | 'metallb-crd' | 'metallb-conf
   }),
   silencing,
   matchesFamilies: true,
-  readsNodePeers: false,
   sessionsCommand,
   readsDocument: (loadBalancer, definitions) => !readsObjects(definitions, loadBalancer),
   sessions: {

@@ -3,7 +3,7 @@ import { mirrorService, apiServerService } from './mirror-service.ts'
 import { slicesOf } from './mirror-objects.ts'
 import { type ControllerDeclaration, defineController, controllerObserver } from '../loop/controller.ts'
 import type { Reconciler } from '../loop/reconciler.ts'
-import { type Watch, watch } from '../loop/watch.ts'
+import { watch } from '../loop/watch.ts'
 import type { Recorder } from '../../telemetry/event-recorders.ts'
 import { type Key, splitKey } from '../../kube/objects.ts'
 import { reflector } from '../../kube/reflector.ts'
@@ -34,7 +34,6 @@ const resyncMs = 60_000
 export function mirrorServiceController(deps: Deps): ControllerDeclaration {
   const { client, events, log, address, port, failing, service: key } = deps
   const caches = cachesOf(deps)
-  const changes = [...caches, address, failing].map((source): Watch => watch(source, () => [key]))
   return {
     reconciler: mirrorService({
       client,
@@ -45,7 +44,7 @@ export function mirrorServiceController(deps: Deps): ControllerDeclaration {
       now: () => performance.now(),
       log,
     }),
-    watches: changes,
+    watches: [...caches, address, failing].map((source) => watch(source, () => [key])),
     prepare: async (signal) => caches.forEach((cache) => cache.start(signal)),
     keys: () => [key],
     resyncMs,
@@ -100,22 +99,11 @@ export type Mirror = {
   during(work: () => Promise<void>, signal: AbortSignal): Promise<void>
 }
 
-type MirrorFacts = {
-  known: Pick<KnownAddress, 'current' | 'onChange'>
-  failing: FailingServers
-  controlPlane: { port?: number }
-}
+type MirrorFacts = { known: KnownAddress; failing: FailingServers; controlPlane: { port?: number } }
 
 /** The mirror of this process: every process that may move the address keeps it. */
 export function mirrorBeside(
-  {
-    client,
-    events,
-    vendor,
-    log,
-    metrics,
-    activity,
-  }: Pick<GuardianBase, 'client' | 'events' | 'vendor' | 'log' | 'metrics' | 'activity'>,
+  { client, events, vendor, log, metrics, activity }: GuardianBase,
   { known, failing, controlPlane }: MirrorFacts,
 ): Mirror {
   const declaration = mirrorServiceController({

@@ -1,7 +1,5 @@
-import { type AlertGroup, alertsOf, atLeader, per, perInstall } from './alert.ts'
+import { type AlertGroup, alertsOf, atLeader, per, perInstall, where } from './alert.ts'
 import { cloudCauses } from './cloud.ts'
-
-const where = 'in namespace {{ $labels.namespace }}'
 
 /** Addresses that users wait for, that are no longer allowed, or that are not needed. */
 export const addressAlerts: AlertGroup = {

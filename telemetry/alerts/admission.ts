@@ -1,7 +1,6 @@
-import { type AlertGroup, alertsOf, per, perInstall, rises } from './alert.ts'
+import { type AlertGroup, alertsOf, per, perInstall, rises, where } from './alert.ts'
 import { cloudCauses } from './cloud.ts'
 
-const where = 'in namespace {{ $labels.namespace }}'
 const unreached = { file: 'guides/troubleshooting.md', heading: 'The API server cannot reach the webhooks' }
 
 /** Reviews that are missed, slow or end in an error. */

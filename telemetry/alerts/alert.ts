@@ -33,6 +33,9 @@ export function alertsOf(alerts: Record<string, Omit<Alert, 'name'>>): Alert[] {
   return Object.entries(alerts).map(([name, alert]) => ({ name, ...alert }))
 }
 
+/** The namespace of an installation, for descriptions. */
+export const where = 'in namespace {{ $labels.namespace }}'
+
 /** The labels that tell one process from another. */
 const target = 'cluster, namespace, job, instance'
 

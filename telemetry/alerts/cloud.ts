@@ -1,6 +1,5 @@
-import { type AlertGroup, alertsOf, per, perInstall, rises, sinceLeader } from './alert.ts'
+import { type AlertGroup, alertsOf, per, perInstall, rises, sinceLeader, where } from './alert.ts'
 
-const where = 'in namespace {{ $labels.namespace }}'
 const calls = 'eip_admission_cloud_call_duration_seconds_count'
 const noAddress = { file: 'guides/troubleshooting.md', heading: 'A Service has no address' }
 const noAnswer = '{result=~"unavailable|rate-limit"}'

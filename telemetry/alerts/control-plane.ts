@@ -1,7 +1,6 @@
-import { type AlertGroup, alertsOf, per, perInstall, rises } from './alert.ts'
+import { type AlertGroup, alertsOf, per, perInstall, rises, where } from './alert.ts'
 import { cloudCauses } from './cloud.ts'
 
-const where = 'in namespace {{ $labels.namespace }}'
 const guide = { file: 'guides/troubleshooting.md', heading: 'It does not move, or moves often' }
 const probes = (selector: string) =>
   `sum ${per('node')} (increase(eip_admission_control_plane_probes_total${selector}[5m]))`

@@ -1,7 +1,6 @@
-import { type AlertGroup, alertsOf, atLeader, ofOurs, per, perInstall, withoutGuardians } from './alert.ts'
+import { type AlertGroup, alertsOf, atLeader, ofOurs, per, perInstall, withoutGuardians, where } from './alert.ts'
 import { cloudCauses } from './cloud.ts'
 
-const where = 'in namespace {{ $labels.namespace }}'
 const idle = { file: 'guides/troubleshooting.md', heading: 'Webhooks answer, but the controllers do nothing' }
 const notReady = { file: 'guides/troubleshooting.md', heading: 'The process does not start or is not ready' }
 const reconciles = (selector: string) =>

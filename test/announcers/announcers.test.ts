@@ -49,7 +49,7 @@ for (const software of softwares) {
       const former = software.former?.({ kind: 'none' }, of)
       const { objects, document } = formsOf(configuration)
       const mayCreate = ({ plural }: { plural: string }) =>
-        software.rules.some(({ resources, verbs }) => resources.includes(plural) && verbs.includes('create'))
+        software.rules?.some(({ resources, verbs }) => resources.includes(plural) && verbs.includes('create'))
       // A kind in which we may change one object alone, such as a Secret, is found by what lies beside it.
       const own = objects?.kinds.filter(({ resource, only }) => only === undefined && mayCreate(resource)) ?? []
       const shared = objects?.kinds.filter(({ isShared }) => isShared) ?? []
