@@ -7,7 +7,7 @@ import { names } from '../../../settings/installed-names.ts'
 import { idProblem } from '../../../ledger/cluster.ts'
 import type { KubeEvent } from '../../../kube/objects.ts'
 import { type Finding, type Findings, defineCheck } from '../check.ts'
-import type { CloudRead } from '../../../inspect/facts.ts'
+import type { CloudRead, Context } from '../../../inspect/facts.ts'
 import { shell } from '../../../lib/remedy.ts'
 
 export const cloudAccess = defineCheck({
