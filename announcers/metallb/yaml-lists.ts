@@ -1,9 +1,22 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Document, LineCounter, isNode, isSeq, parseDocument } from 'yaml'
+import {
+  type Document,
+  type DocumentOptions,
+  LineCounter,
+  type ParseOptions,
+  type SchemaOptions,
+  isNode,
+  isSeq,
+  parseDocument,
+} from 'yaml'
 import { type JsonObject, isJsonObject } from '../../lib/json.ts'
 
-/** The YAML version of MetalLB's parser: `no` is false, `<<` merges. */
-const dialect = { version: '1.1', merge: true } as const
+/** YAML as MetalLB's parser reads it: `no` is false, `<<` merges, and the community `64512:30` is not a time of day. */
+const dialect: ParseOptions & DocumentOptions & SchemaOptions = {
+  version: '1.1',
+  merge: true,
+  customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || !('format' in tag && tag.format === 'TIME')),
+}
 
 /** The style of the Kubernetes tools; long texts are not folded. */
 const style = { indentSeq: false, flowCollectionPadding: false, lineWidth: 0 } as const

@@ -57,7 +57,7 @@ address-pools:
   - name: office   # do not touch
     protocol: layer2
     addresses: ["192.0.2.0/28"]
-bgp-communities: {no-advertise: 65535:65282}`
+bgp-communities: {no-advertise: 65535:65282, backup: 64512:30}`
 
 const kept = `# ours is the office, the rest is the machine's
 address-pools:
@@ -65,7 +65,7 @@ address-pools:
 - name: office # do not touch
   protocol: layer2
   addresses: ["192.0.2.0/28"]
-bgp-communities: {no-advertise: 65535:65282}
+bgp-communities: {no-advertise: 65535:65282, backup: 64512:30}
 `
 
 test('what a person wrote stays with its comments and in its place, in the usual indentation', () => {
