@@ -333,7 +333,7 @@ test('an address is taken from its machine only when the ledger is about to free
 })
 
 test('a Service that keeps changing its type has its address taken from the machine once a minute', async () => {
-  const { run, shown, releasing, free, clock, writes, reads } = world()
+  const { run, shown, releasing, free, clock, writes, reads, set, readAll } = world()
   /** Seconds until the address of a Service that wants none is free; the Service wants it again then. */
   const flip = async () => {
     shown.clear()
@@ -362,6 +362,12 @@ test('a Service that keeps changing its type has its address taken from the mach
   }
   assert.ok((waiting?.waitMs ?? 0) > 20_000)
   assert.equal(reads, [], 'nobody asks the provider meanwhile')
+  set('id-203.0.113.1', [])
+  await readAll(signal)
+  await clock.pass(11_000)
+  assert.is(free('203.0.113.1')?.waitMs, undefined, 'what no machine has is looked at at once')
+  set('id-203.0.113.1', ['A'])
+  await readAll(signal)
   const before = writes.length
   releasing.add('203.0.113.1')
   await run()
@@ -407,6 +413,76 @@ test('the state that a release sees as free may be a minute old, so it is read a
   assert.is(at(), '')
 })
 
+test('an address that waits for its turn at a machine waits for another turn where it is to go elsewhere by then', async () => {
+  const { run, fail, writes, failed, serving } = world(['203.0.113.1', '203.0.113.2', '203.0.113.3'])
+  const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const until = (gate: number) => fail(async (done) => gates[gate]?.promise.then(done))
+  serving.add('a')
+  until(0)
+  const runs = [run('203.0.113.1')]
+  await settled()
+  runs.push(run('203.0.113.2'))
+  await settled()
+  failed.add('a')
+  serving.clear()
+  serving.add('b')
+  until(1)
+  runs.push(run('203.0.113.3'))
+  await settled()
+  gates[0]?.resolve()
+  await settled()
+  assert.equal(writes, ['id-203.0.113.1 -> A', 'id-203.0.113.3 -> B'])
+  gates[1]?.resolve()
+  await Promise.all(runs)
+  assert.equal(writes.slice(2).toSorted(), ['id-203.0.113.1 -> B', 'id-203.0.113.2 -> B'])
+})
+
+test('a new address is looked at by its id, although many others are about to move', async () => {
+  const addresses = Array.from({ length: 7 }, (_, n) => `203.0.113.${n + 1}`)
+  const { run, fail, reads } = world(addresses)
+  const gate = Promise.withResolvers<void>()
+  const runs: Promise<unknown>[] = []
+  for (const address of addresses) {
+    reads.length = 0
+    fail((done) => gate.promise.then(done))
+    runs.push(run(address))
+    await settled()
+  }
+  assert.equal(reads, ['id-203.0.113.7'])
+  gate.resolve()
+  await Promise.all(runs)
+})
+
+/** What was begun has come as far as it can. */
+const settled = () => new Promise((resolve) => setImmediate(resolve))
+
+test('a move that was begun goes on although the Service has no endpoint any more', async () => {
+  const { run, at, fail, lackEndpoints, clock } = world()
+  const broken = () => {
+    fail(broken)
+    throw new CloudError('no answer', { fault: 'unavailable', outcome: 'unknown' })
+  }
+  fail(broken)
+  await run()
+  assert.is(at(), '')
+  fail((done) => done())
+  lackEndpoints(true)
+  await clock.pass(20_000)
+  await run()
+  assert.is(at(), 'B')
+})
+
+test('a Service that comes back to its address is not told again where that is', async () => {
+  const { run, shown, arrivals } = world()
+  await run()
+  const services = shown.get('203.0.113.1') ?? []
+  shown.clear()
+  await run()
+  shown.set('203.0.113.1', services)
+  await run()
+  assert.is(arrivals.length, 1)
+})
+
 test('a Service that comes back before the release keeps the machine', async () => {
   const { run, at, shown, free, clock } = world()
   await run()
@@ -438,6 +514,14 @@ test('an address that no record has is free, and nothing of it is remembered aft
   await readAll(signal)
   assert.not(isAssigned('203.0.113.1'))
   assert.is(free('198.51.100.1'), undefined)
+})
+
+test('a list that has another reservation of an address says nothing of it', async () => {
+  const { known, set, isAssigned, readAll } = world()
+  set('id-203.0.113.1', ['A'])
+  known.set('203.0.113.1', 'a later id')
+  await readAll(signal)
+  assert.not(isAssigned('203.0.113.1'))
 })
 
 test('an address that was deleted at the provider is looked for once', async () => {

@@ -34,7 +34,7 @@ test('an answer to a question from before the end of a change proves nothing', a
   const question = asked()
   clock.freeze(1)
   await view.change(async () => {
-    assert.is(answer('A'), false, 'a change is under way')
+    assert.is(answer('C'), false, 'a change is under way')
     return { machines: ['B'] }
   })
   assert.is(view.answered(at('A'), question), false)
@@ -49,6 +49,16 @@ test('soon after a move an answer without any machine proves nothing, and it is 
   assert.is(answer(), true, 'it is due')
   assert.equal([view.machines(), view.isKnown('r1')], [['B'], false])
   clock.freeze(10_000)
+  answer()
+  assert.equal([view.machines(), view.isKnown('r1')], [[], true])
+})
+
+test('an address that we take from its machine soon after a move is believed to be at none', async () => {
+  const { view, answer, clock } = scene()
+  answer('A')
+  await view.change(async () => ({ machines: ['B'] }))
+  await view.change(async () => 'unclear')
+  clock.freeze(1_000)
   answer()
   assert.equal([view.machines(), view.isKnown('r1')], [[], true])
 })

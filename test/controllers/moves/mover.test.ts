@@ -29,9 +29,9 @@ function moverOf(...results: Result[]) {
     log: silentLog,
     onAttempt: () => {},
   })
-  const attempt = (machine: string, may = writeMs) => {
+  const attempt = (machine: string, may = writeMs, from: Parameters<typeof moving.attempt>[1] = address) => {
     const to = { name: machine.toLowerCase(), machine, leaving: 0, probes: noProbes }
-    return moving.attempt({ do: 'move', to, reason: 'failed', why: 'it failed' }, address, may)
+    return moving.attempt({ do: 'move', to, reason: 'failed', why: 'it failed' }, from, may)
   }
   return { ...moving, attempt, clock, names: () => [...moving.refused().keys()] }
 }
@@ -51,6 +51,17 @@ for (const [result, refused] of twice)
     assert.equal(names(), [], 'the first failure is often a lost answer')
     await attempt('A')
     assert.equal(names(), refused)
+  })
+
+for (const [id, from] of [
+  ['r1', ['X']],
+  ['r2', []],
+] as const)
+  test(`after half a move, an address at no machine of reservation ${id} comes from ${from.join() || 'none'}`, async () => {
+    const { attempt, tried } = moverOf('unavailable', 'done')
+    await attempt('A', writeMs, { ...address, machines: ['X'] })
+    await attempt('A', writeMs, { ...address, id })
+    assert.equal(tried()?.from.machines, from)
   })
 
 test('a machine that the provider refuses for good is passed over at once, and the next one need not wait', async () => {

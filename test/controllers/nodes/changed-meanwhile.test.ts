@@ -2,6 +2,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { isConflict } from '../../../kube/errors.ts'
+import { nodes } from '../../../kube/resource.ts'
 import { graceMs, makeCluster, shutdown } from './lifecycle-cluster.ts'
 
 const cordon = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' } as const
@@ -50,6 +51,29 @@ test('a node that is ready again between the last read and its deletion stays', 
   assert.ok(cluster.node(1))
   assert.equal(await cluster.look(1), {})
   assert.ok(cluster.node(1))
+})
+
+test('a node that has registered again gets no taint of the one before', async () => {
+  const { cloud, is, isUnseen, look, taints } = makeCluster(2)
+  cloud.all = cloud.all.map((machine) => ({ ...machine, state: 'off' }))
+  is(1, { ready: 'Unknown' })
+  isUnseen(1, { ready: 'Unknown', uid: 'uid-new' })
+  await look(1)
+  assert.equal(taints(1), [])
+})
+
+test('nodes that a person has just deleted keep no other one from its deletion', async () => {
+  const { client, is, isGone, look, node, time } = makeCluster(12)
+  const gone = [1, 2, 3, 4, 5, 6]
+  for (const n of gone) {
+    isGone(n)
+    is(n, { ready: 'Unknown' })
+  }
+  for (const n of gone) await look(n)
+  for (const n of [2, 3, 4, 5, 6]) await client.remove(nodes, { name: `worker-${n}` })
+  time.ms = graceMs
+  await look(1)
+  assert.is(node(1), undefined)
 })
 
 test('a taint that others write while we write ours stays', async () => {

@@ -255,6 +255,19 @@ test('a taint that others write while the node waits for us stays', async () => 
   assert.equal(find('worker-1')?.spec, { taints: [mine], providerID: 'equinixmetal://m-1' })
 })
 
+test('addresses that a kubelet writes while we write those of the machine are read first', async () => {
+  const { register, look, find, hooks } = makeCluster(makeMachine())
+  register({ taints: [waiting] })
+  hooks.after = ({ verb }) => {
+    if (verb !== 'get') return
+    hooks.after = undefined
+    register({ taints: [waiting], addresses: [{ type: 'Hostname', address: 'worker-1.example.com' }] })
+  }
+  assert.ok(isConflict(await look().catch((error: unknown) => error)))
+  await look()
+  assert.is(find('worker-1')?.status?.addresses?.[0]?.address, 'worker-1.example.com')
+})
+
 test('while the provider is down a new node waits, and an Event says why', async () => {
   const { register, look, cloud, time, find } = makeCluster(makeMachine())
   cloud.trouble = new Error('down')
