@@ -25,7 +25,7 @@ const addressesOf = (...of: string[]) => of.map(externalOf).toSorted()
 
 type World = Awaited<ReturnType<typeof openWorld>>
 
-async function openWorld() {
+async function openWorld(readIntervalMs = 60_000) {
   const metal = await startEquinixMetal({
     projects: [{ id: project }],
     tokens: [{ token: 'key', projects: [project] }],
@@ -57,7 +57,7 @@ async function openWorld() {
     external: externalOf,
     ownNode: 'a',
     rules: { failures: 3, successes: 10 },
-    readIntervalMs: 60_000,
+    readIntervalMs,
     probeIntervalMs: 100,
     wakeUp: wakeUp(clock),
     clock,
@@ -109,9 +109,9 @@ async function openWorld() {
   }
 }
 
-function inWorld(title: string, run: (world: World) => Promise<void>): void {
+function inWorld(title: string, run: (world: World) => Promise<void>, readIntervalMs?: number): void {
   test(title, async () => {
-    const world = await openWorld()
+    const world = await openWorld(readIntervalMs)
     try {
       await run(world)
     } finally {
@@ -140,6 +140,27 @@ inWorld('while nothing fails nothing is written, and the provider is hardly read
   await pause(1_000)
   assert.equal(world.control.calls.all(), [])
 })
+
+inWorld(
+  'a guardian that leads again sees what another one changed meanwhile',
+  async ({ balancers, control, guardian, id, lead, listens, origins }) => {
+    const { signal } = new AbortController()
+    const term = new AbortController()
+    const led = guardian.lead(term.signal, () => 10_000)
+    await origins('a', 'b', 'c')
+    await listens()
+    await unchanging('the guardian', async () => control.calls.all().length, 500)
+    term.abort()
+    await led
+    const [pool = ''] = (await balancers.get(id, signal))?.ports.flatMap(({ pools }) => pools) ?? []
+    const other = (await balancers.origins(pool, signal))?.find(({ address }) => address === externalOf('b'))
+    await balancers.removeOrigin(other?.id ?? '', signal)
+    await origins('a', 'c')
+    void lead()
+    await origins('a', 'b', 'c')
+  },
+  600_000,
+)
 
 inWorld('an API server that fails leaves, and comes back when it is well; no pool is made again', async (world) => {
   void world.lead()
