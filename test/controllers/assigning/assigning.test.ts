@@ -416,7 +416,11 @@ test('the state that a release sees as free may be a minute old, so it is read a
 test('an address that waits for its turn at a machine waits for another turn where it is to go elsewhere by then', async () => {
   const { run, fail, writes, failed, serving } = world(['203.0.113.1', '203.0.113.2', '203.0.113.3'])
   const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const until = (gate: number) => fail(async (done) => gates[gate]?.promise.then(done))
+  const until = (gate: number) =>
+    fail(async (done) => {
+      await gates[gate]?.promise
+      done()
+    })
   serving.add('a')
   until(0)
   const runs = [run('203.0.113.1')]
@@ -444,7 +448,10 @@ test('a new address is looked at by its id, although many others are about to mo
   const runs: Promise<unknown>[] = []
   for (const address of addresses) {
     reads.length = 0
-    fail((done) => gate.promise.then(done))
+    fail(async (done) => {
+      await gate.promise
+      done()
+    })
     runs.push(run(address))
     await settled()
   }

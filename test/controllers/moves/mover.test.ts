@@ -58,10 +58,10 @@ for (const [id, from] of [
   ['r2', []],
 ] as const)
   test(`after half a move, an address at no machine of reservation ${id} comes from ${from.join() || 'none'}`, async () => {
-    const { attempt, tried } = moverOf('unavailable', 'done')
-    await attempt('A', writeMs, { ...address, machines: ['X'] })
-    await attempt('A', writeMs, { ...address, id })
-    assert.equal(tried()?.from.machines, from)
+    const moving = moverOf('unavailable', 'done')
+    await moving.attempt('A', writeMs, { ...address, machines: ['X'] })
+    await moving.attempt('A', writeMs, { ...address, id })
+    assert.equal(moving.tried()?.from.machines, from)
   })
 
 test('a machine that the provider refuses for good is passed over at once, and the next one need not wait', async () => {
