@@ -190,6 +190,21 @@ test('an error is reported, logged, counted, and retried with back-off', async (
   assert.equal([warnings[0]?.text, warnings[0]?.error], ['reconcile failed', 'the provider is down'])
 })
 
+test('after a success the back-off begins again', async () => {
+  const faults = ['one', 'two', 'three', 'four', undefined, 'five']
+  const { run, warnings } = makeController(
+    (_key, count) => {
+      const fault = faults[count - 1]
+      if (fault === undefined) return { againInMs: 1 }
+      throw new Error(fault)
+    },
+    { retry: { firstMs: 2, maxMs: 1_000 } },
+  )
+  await run(6)
+  const [, , , fourth = 0, afterwards = 0] = warnings.map(({ againInMs }) => againInMs)
+  assert.ok(fourth >= 8 && afterwards <= 2, `${fourth} ms, then ${afterwards} ms`)
+})
+
 test('the same failure of a key is logged once a minute, and again after a success or for another reason', async () => {
   const reasons = ['down', 'down', 'down', 'full', undefined, 'full']
   const { run, warnings } = makeController((_key, count) => {
