@@ -460,7 +460,7 @@ test('a new address is looked at by its id, although many others are about to mo
   await Promise.all(runs)
 })
 
-/** What was begun has come as far as it can. */
+/** The started steps have come as far as they can. */
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
 test('a move that was begun goes on although the Service has no endpoint any more', async () => {
