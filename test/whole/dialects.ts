@@ -303,7 +303,7 @@ const table: Record<DialectName, Omit<Dialect, 'name' | 'bgp'>> = {
     placeSetting: { name: 'PNAP_LOCATION', field: 'location', other: 'ASH' },
     misspelt: {
       place: 'PHOENIX',
-      expected: ['"PHOENIX" is not a known location', 'known: ', 'ASH (Ashburn, USA)'],
+      expected: ['"PHOENIX" is not a known location; did you mean "PHX"?', 'Known: ', 'ASH (Ashburn, USA)'],
     },
     controlPlaneService: 'eip-admission-kubernetes-external',
     prefix: 'phoenixnap.com/',

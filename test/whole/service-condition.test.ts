@@ -52,8 +52,9 @@ test('kubectl waits for the condition; those of others beside it stay, and no wr
   quota.set(256)
   await stage.run('wait', `--for=condition=${addressCondition}`, 'service/web', '--timeout=120s')
   const address = await stage.settled('web')
-  const { reason, message } = (await condition('web')) ?? {}
-  assert.equal([reason, message], ['AddressShown', `The status shows ${address}`])
+  // A condition that was decided before the address came may be stored after it, and is corrected.
+  const { message } = await hasReason('web', 'AddressShown')
+  assert.is(message, `The status shows ${address}`)
   const { metadata, status } = await eventually('its last write, of managed fields, has come', async () => {
     const web = await stage.service('web')
     return entriesWithSharedFields(web?.metadata.managedFields).length === 0 ? web : undefined
