@@ -20,7 +20,7 @@ export const softwares: readonly Software[] = [
   emptySoftware,
 ]
 
-/** The software that the load balancer setting chooses; undefined where none announces our addresses. */
+/** The software that the load balancer setting chooses; undefined if none announces our addresses. */
 export function softwareOf({ kind }: LoadBalancer): Software | undefined {
   return softwares.find(({ kinds }) => kinds.includes(kind))
 }
@@ -36,16 +36,16 @@ export function announcerOf(loadBalancer: LoadBalancer, marks: AnnouncerMarks): 
 /** Annotations of announcing software that a Service may carry, for the reference. */
 export const announcerAnnotations: readonly Annotation[] = softwares.flatMap(({ annotations = [] }) => annotations)
 
-/** The annotations by which a Service can request an address of any announcing software. */
+/** The annotations by which a Service can request an address from any announcing software. */
 export const allRequestAnnotations: readonly string[] = softwares.flatMap((one) => one.requestAnnotations ?? [])
 
-/** The annotations by which no announcing software announces anything for a Service. */
+/** The annotations that keep every announcing software from announcing anything for a Service. */
 export const silencingAnnotations: Readonly<Record<string, string>> = Object.assign(
   {},
   ...softwares.map(({ silencing }) => silencing),
 )
 
-/** The rights by which we configure announcing software, whichever the setting chooses. */
+/** The rights to configure announcing software, whichever the setting chooses. */
 export const announcerRules: readonly Rule[] = [...new Set(softwares.flatMap(({ rules = [] }) => rules))]
 
 /** Another program reads spec.loadBalancerIP, announces it and writes the status of the Service. */

@@ -3,7 +3,7 @@ import type { Announcer } from './announcer.ts'
 import type { LoadBalancer, Parts } from './setting.ts'
 import type { Software } from './software.ts'
 
-/** No software announces: the cloud routes each address to one machine, and we choose which. */
+/** No software announces: the provider routes each address to the machine that we choose. */
 export const assignSoftware: Software<'assign'> = {
   schemes: {
     assign: {
@@ -24,11 +24,11 @@ export const assignSoftware: Software<'assign'> = {
   announcer: assign,
 }
 
-/** The cloud's assignment of an address to a machine. The Service shows the address as soon as the cloud does. */
+/** The provider assigns each address to a machine. The Service shows the address as soon as it is assigned. */
 function assign({ isProbed }: { isProbed: boolean }): Announcer {
   return {
     name: 'assign',
-    // ipMode VIP is the default, by which kube-proxy delivers what arrives for the address.
+    // With ipMode VIP, the default, kube-proxy delivers packets that arrive for the address.
     request: (address) => ({ status: { loadBalancer: { ingress: [{ ip: address }] } } }),
     assignment: { isProbed },
   }

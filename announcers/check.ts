@@ -4,7 +4,7 @@ import type { IpAddress } from '../lib/ip-address.ts'
 import type { LoadBalancer } from './setting.ts'
 import type { Remedy } from '../lib/remedy.ts'
 
-/** A Deployment, a DaemonSet or a static pod, as far as a check looks at it. */
+/** A Deployment, a DaemonSet or a static pod, with the fields that checks read. */
 export type RunningProgram = KubeObject & {
   spec?: {
     replicas?: number
@@ -20,23 +20,23 @@ export type ProgramContainer = {
   env?: { name: string; value?: string }[]
 }
 
-/** The definition of a kind, as far as a check looks at it. */
+/** A CRD, with the fields that checks read. */
 export type KindDefinition = KubeObject & {
   spec?: { versions?: { name: string; served?: boolean; schema?: { openAPIV3Schema?: FieldSchema } }[] }
 }
 
 type FieldSchema = { format?: string; maximum?: number; properties?: Record<string, FieldSchema | undefined> }
 
-/** An address that a Service holds for so long that it should be announced. */
+/** An address that a Service has held long enough to be announced. */
 export type HeldAddress = { service: Service; address: IpAddress; text: string }
 
-/** The facts for the checks of announcing software. Each names what it needs. */
+/** The facts for the checks of announcing software. Each check names those it needs. */
 export type SoftwareFacts = {
   server: ServerFacts
   workloads: readonly RunningProgram[]
   nodes: readonly Node[]
   held: readonly HeldAddress[]
-  /** The definitions of MetalLB's custom resources. */
+  /** MetalLB's CRDs. */
   definitions: readonly KindDefinition[]
   /** MetalLB's pools, peers, advertisements and reports. */
   metallb: readonly KubeObject[]
@@ -46,27 +46,30 @@ export type SoftwareFacts = {
   announcements: readonly (KubeObject & {
     status?: { serviceName?: string; serviceNamespace?: string; peers?: string[] }
   })[]
-  /** The objects that the announcing software of the setting reads. */
+  /** The objects that the configured announcing software reads. */
   announcer: { existing: readonly KubeObject[] }
-  /** The ConfigMap of Cilium, wherever it runs. */
+  /** Cilium's ConfigMap, in any namespace. */
   ciliumConfigs: readonly ConfigMap[]
-  /** Which sessions Cilium is configured with. */
+  /** The objects that configure Cilium's sessions. */
   ciliumSessions: readonly (KubeObject & { spec: { bgpInstances?: { peers?: { peerAddress: string }[] }[] } })[]
 }
 
-/** The routers with which an object configures BGP sessions. `removal` is the command that deletes it. */
+/** The routers to which an object configures BGP sessions. `removal` is the command that deletes it. */
 export type ConfiguredSessions = { where: string; routers: string[]; removal: string }
 
-/** The settings for a check. `peerDomain`: the domain of the node annotations that have the BGP peers. */
+/** The settings for a check. `peerDomain`: the domain of the node annotations with the BGP peers. */
 export type CheckSettings = { loadBalancer: LoadBalancer; classes: readonly string[]; peerDomain: string }
 
-/** A problem: what and where, why that matters, and the command that fixes it. `manual`: the command shows what nothing reports. */
+/**
+ * A problem: what and where, why it matters, and the command that fixes it. `manual`: the command shows a person what
+ * no object reports.
+ */
 export type SoftwareFinding = {
   level: 'error' | 'warning' | 'manual'
   what: string
   why: string
   fix: Remedy
-  /** A missing program may run where the cluster does not show it: a person may know better. */
+  /** The missing program may run where the cluster does not show it, so a person may know better. */
   isUnseen?: true
 }
 
@@ -78,7 +81,7 @@ export type SoftwareCheck<Need extends keyof SoftwareFacts = keyof SoftwareFacts
   /** The text of the report if nothing is wrong. */
   good: string
   needs: readonly Need[]
-  /** The kinds of the load balancer setting under which it runs; all of the software where it is absent. */
+  /** The kinds of the load balancer setting under which it runs; by default all kinds of its software. */
   kinds?: readonly LoadBalancer['kind'][] | 'all'
   /** A method, so that checks with different needs fit into one list. */
   judge(facts: Pick<SoftwareFacts, Need>, settings: CheckSettings): SoftwareFinding[]
@@ -86,6 +89,6 @@ export type SoftwareCheck<Need extends keyof SoftwareFacts = keyof SoftwareFacts
 
 /** Makes a check that reads only the facts that it names. */
 export function defineSoftwareCheck<Need extends keyof SoftwareFacts>(check: SoftwareCheck<Need>): SoftwareCheck {
-  // Every caller gives all facts that it names.
+  // Every caller passes all facts that the check names.
   return check
 }

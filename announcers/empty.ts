@@ -4,7 +4,7 @@ import type { Announcer } from './announcer.ts'
 import type { LoadBalancer, LoadBalancerDialect, Parts } from './setting.ts'
 import type { Software } from './software.ts'
 
-/** No software that we know: we write the status of a Service ourselves. */
+/** No software that we know announces, so we write the status of a Service ourselves. */
 export const emptySoftware: Software<'empty'> = {
   schemes: {
     empty: {
@@ -22,18 +22,21 @@ export const emptySoftware: Software<'empty'> = {
     besideSpec: true,
     ...(ipAnnotation !== undefined && { written: [ipAnnotation] }),
   }),
-  // The annotation names one address, for a program that expects one.
+  // A program that reads the annotation expects a single address.
   announcesBoth: ({ ipAnnotation }) => ipAnnotation === undefined,
   announcer: ({ ipAnnotation }) => empty({ ipAnnotation }),
 }
 
-/** No announcing software: the Service shows its address in its status, and in an annotation if one is configured. */
+/**
+ * Makes the announcer for no known software: the Service shows its address in its status, and in the configured
+ * annotation.
+ */
 export function empty(options: { ipAnnotation?: string | undefined } = {}): Announcer {
   const { ipAnnotation } = options
   return {
     name: 'empty',
     request: (address) => ({ status: { loadBalancer: { ingress: [{ ip: address }] } } }),
-    // A program of the user may read the annotation and announce its address.
+    // A user's program may read the annotation and announce the address.
     ...(ipAnnotation !== undefined && { withdrawal: { annotations: { [ipAnnotation]: null }, clearsStatus: false } }),
   }
 }

@@ -9,7 +9,7 @@ function schemesOf(all: readonly Software[]): Record<string, LoadBalancerScheme>
   return Object.assign({}, ...all.map(({ schemes }) => schemes)) as Record<string, LoadBalancerScheme>
 }
 
-/** Every value of the load balancer setting that every cloud has, with its form and its meaning. */
+/** The values of the load balancer setting that are not specific to a provider, with their form and meaning. */
 export const loadBalancerValues: readonly { written: string; meaning: string }[] = [
   { written: 'none', meaning: 'No load balancing: no addresses, no BGP, no announcing software.' },
   ...Object.values(schemesOf(softwares)),
@@ -22,7 +22,7 @@ function knownIn({ offers = everyReach, managed }: LoadBalancerDialect): [name: 
 
 const everyReach: readonly Reach[] = ['bgp', 'assignment']
 
-/** The values of the setting that a dialect's cloud offers, without what may follow each. */
+/** The values of the setting that a dialect's provider offers, without their optional parts. */
 export function schemesFor(dialect: LoadBalancerDialect): string[] {
   return knownIn(dialect).map(([, { written }]) => written.split('[')[0] ?? written)
 }
@@ -47,7 +47,7 @@ export function loadBalancer(dialect: LoadBalancerDialect): Format<LoadBalancer>
   }
 }
 
-/** Why a scheme that exists cannot be chosen: the cloud lacks what its software needs. */
+/** Why a known scheme cannot be chosen: the provider lacks what its software needs. */
 function lacking(given: string, offers: readonly Reach[]): string | undefined {
   const scheme = given.toLowerCase().split(':')[0] ?? ''
   const { needs } = softwares.find(({ schemes }) => scheme in schemes) ?? {}
@@ -60,7 +60,7 @@ const reaches: Record<Reach, string> = {
   assignment: 'addresses that are assigned to machines',
 }
 
-/** A scheme that is written almost as the given one, for the message. */
+/** The suggestion of a scheme with a similar spelling, for the message. */
 function meant(given: string, known: [name: string, scheme: LoadBalancerScheme][]): string {
   const [, scheme = given] = /^([^:/]*):/.exec(given) ?? []
   const near = closestWord(scheme, ['none', ...known.map(([name]) => name)], (word) => Math.min(3, word.length / 2))

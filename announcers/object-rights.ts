@@ -4,15 +4,15 @@ import { type LoadBalancer, secretNamespaceOf } from './setting.ts'
 import type { Rule } from '../kube/objects.ts'
 import { names } from '../settings/installed-names.ts'
 
-/** Rights to one object of the announcing software: in its namespace, or without one in each. */
+/** Rights to one object of the announcing software: in its namespace, or in every namespace if that is unknown. */
 export type ObjectRights = { role: string; what: string; namespace: string | undefined; rules: Rule[] }
 
 const isOfSecret = ({ resourceNames }: Rule) => resourceNames?.includes(names.bgpSecret) ?? false
 
-/** The rights to announcing software that no namespace limits. */
+/** The rights to announcing software that are not limited to a namespace. */
 export const unlimitedRules: readonly Rule[] = announcerRules.filter((rule) => !isOfSecret(rule))
 
-/** The rights to single objects of the announcing software, where the load balancer setting says that they are. */
+/** The rights to single objects of the announcing software, in the namespaces of the load balancer setting. */
 export function announcerRights(of: {
   loadBalancer: LoadBalancer | undefined
   metallbConfigMap: string | undefined
@@ -35,7 +35,7 @@ export function announcerRights(of: {
   ]
 }
 
-/** The same, but in each namespace where something is not there yet. */
+/** The same rights, but for every namespace if an object does not exist yet. */
 export function givenWhere(
   rights: ObjectRights[],
   isThere: (right: ObjectRights & { namespace: string }) => Promise<boolean>,
@@ -48,7 +48,10 @@ export function givenWhere(
   )
 }
 
-/** The values of the chart for these rights that are not its defaults. It does not learn them from the load balancer setting. */
+/**
+ * The chart values for these rights that are not defaults. The chart does not derive them from the load balancer
+ * setting.
+ */
 export function chartValuesOf({ loadBalancer }: { loadBalancer: LoadBalancer | undefined }): string[] {
   const { name } = metallbConfigMapOf({ loadBalancer, metallbConfigMap: undefined })
   return name === 'config' ? [] : [`metallb.configMap=${name}`]

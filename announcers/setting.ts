@@ -15,29 +15,32 @@ export type LoadBalancer =
   /** `namespace` is calico-node's. */
   | { kind: 'calico'; namespace: string }
   | { kind: 'kube-vip' }
-  /** `isProbed`: we probe the nodes ourselves, beside what Kubernetes says of them. */
+  /** `isProbed`: we also probe the nodes ourselves, besides what Kubernetes reports. */
   | { kind: 'assign'; isProbed: boolean }
   | { kind: 'empty'; ipAnnotation: string | undefined }
   | ManagedLoadBalancer
 
-/** Managed load balancers of the cloud: the scheme that chose them, and where new ones are created. */
+/** The provider's managed load balancers: the scheme that chose them, and where new ones are created. */
 export type ManagedLoadBalancer = { kind: 'managed'; scheme: string; location: string }
 
-/** How the network learns where an address is: by BGP sessions of nodes, or because the cloud assigns it to one machine. */
+/**
+ * How traffic for an address finds its node: through the nodes' BGP sessions, or because the provider assigns the
+ * address to a machine.
+ */
 export type Reach = 'bgp' | 'assignment'
 
-/** The choice of the setting, for people. */
+/** The configured choice, for people. */
 export function nameOfChoice(chosen: LoadBalancer): string {
   return chosen.kind === 'managed' ? chosen.scheme : chosen.kind
 }
 
 /** How the load balancer setting differs between dialects. */
 export type LoadBalancerDialect = {
-  /** The cloud's offers to announcing software; everything by default. */
+  /** The provider's offers to announcing software; everything by default. */
   offers?: readonly Reach[]
   /** The meaning of `metallb:///<namespace>/` when no name follows. */
   namespaceAlone: 'crd' | 'undecided'
-  /** The schemes of the cloud's managed load balancers. */
+  /** The schemes of the provider's managed load balancers. */
   managed?: Readonly<Record<string, LoadBalancerScheme>>
   /** The annotation into which `empty://` writes the address of a Service when the URL names none. */
   ipAnnotation?: string
@@ -55,7 +58,7 @@ export type LoadBalancerScheme = {
   read: (parts: Parts, dialect: LoadBalancerDialect) => Reading<LoadBalancer>
 }
 
-/** Where the announcing software reads the Secret of its BGP sessions, as far as the setting says. */
+/** The namespace in which the announcing software reads the Secret of its BGP sessions, if the setting names it. */
 export function secretNamespaceOf(loadBalancer: LoadBalancer | undefined): string | undefined {
   if (!loadBalancer) return undefined
   if ('secretsNamespace' in loadBalancer) return loadBalancer.secretsNamespace
@@ -63,7 +66,7 @@ export function secretNamespaceOf(loadBalancer: LoadBalancer | undefined): strin
 }
 
 /**
- * The load balancer setting as every dialect and every command reads it, for software whose objects are in a namespace;
+ * The load balancer setting in a form that every dialect and command reads, for software with objects in a namespace;
  * undefined for other software.
  */
 export function placedText(chosen: LoadBalancer): string | undefined {

@@ -7,7 +7,7 @@ import type { ConfiguredSessions, KindDefinition, SoftwareCheck, SoftwareFacts }
 import type { LoadBalancer, LoadBalancerScheme, Reach } from './setting.ts'
 import type { Remedy } from '../lib/remedy.ts'
 
-/** How MetalLB's objects of a dialect were marked by its predecessor. */
+/** The marks that a dialect's predecessor put on MetalLB objects. */
 export type AnnouncerMarks = {
   label: { name: string; value: string }
   advertisement: string
@@ -17,49 +17,49 @@ export type AnnouncerMarks = {
   holdTime?: string
 }
 
-/** The facts that have objects which configure BGP sessions. */
+/** The facts that contain objects which configure BGP sessions. */
 type SessionFactName = 'metallb' | 'ciliumSessions'
 
 /**
- * An announcing software: everything about it that settings, reviews, caches and rights ask for. Its `Announcer` has its
+ * Announcing software: everything about it that settings, reviews, caches and rights need. Its `Announcer` has its
  * configuration, and how it withdraws an address.
  */
 export type Software<Kind extends LoadBalancer['kind'] = LoadBalancer['kind']> = {
   /** The schemes of the load balancer setting that choose it. */
   schemes: Readonly<Record<string, LoadBalancerScheme>>
-  /** Its needs of the cluster; absent where it needs nothing. */
+  /** The reach that it needs; absent if it needs none. */
   needs?: Reach
-  /** The kinds of the setting then. */
+  /** The kinds of the setting that these schemes give. */
   kinds: readonly Kind[]
-  /** Its annotations of Services, for the reference. */
+  /** Its annotations on Services, for the reference. */
   annotations?: readonly Annotation[]
-  /** Every annotation by which a Service can request an address of it. */
+  /** Every annotation by which a Service can request an address from it. */
   requestAnnotations?: readonly string[]
-  /** How a Service requests an address where the setting chooses it. */
+  /** How a Service requests an address if the setting chooses this software. */
   requests(loadBalancer: LoadBalancer & { kind: Kind }): RequestAnnotations
-  /** Annotations by which it announces nothing for a Service, whatever the setting is. */
+  /** Annotations that keep it from announcing anything for a Service, whatever the setting is. */
   silencing?: Readonly<Record<string, string>>
-  /** The classes of Services that it announces, where no setting of its own changes them. */
+  /** The classes of Services that it announces, unless its own settings change them. */
   classes?: readonly string[]
-  /** Whether it refuses an address of other families than the Service has. */
+  /** Whether it refuses an address of a family that the Service does not have. */
   matchesFamilies?: true
-  /** Whether a Service can have an address of each family at the same time; absent where it cannot. */
+  /** Whether a Service can have an address of each family at the same time; absent if it cannot. */
   announcesBoth?(loadBalancer: LoadBalancer & { kind: Kind }): boolean
   /** Whether it reads BGP peers, with their passwords, from the annotations of nodes. */
   readsNodePeers?: true
   /** The command that shows which BGP sessions are up. */
   sessionsCommand?(loadBalancer: LoadBalancer & { kind: Kind }): Remedy
-  /** Whether it reads a document and none of its objects, as the definitions in the cluster say. */
+  /** Whether it reads a document instead of objects, according to the CRDs in the cluster. */
   readsDocument?(loadBalancer: LoadBalancer, definitions: readonly KindDefinition[]): boolean
   checks?: readonly SoftwareCheck[]
-  /** The BGP sessions that it is configured with, also where the setting chooses other software. */
+  /** The BGP sessions that it is configured with, even if the setting chooses other software. */
   sessions?: {
     needs: readonly SessionFactName[]
     configured(facts: Pick<SoftwareFacts, SessionFactName>): ConfiguredSessions[]
   }
-  /** The kinds by which it goes on announcing after us, and, for people, what ends that. */
+  /** The kinds because of which it goes on announcing after we are removed, and instructions for people to end that. */
   left?: { kinds: readonly Resource<KubeObject>[]; texts(objects: readonly KubeObject[]): string[] }
-  /** The rights by which we configure it, in any namespace. */
+  /** The rights to configure it, in any namespace. */
   rules?: readonly Rule[]
   announcer(loadBalancer: LoadBalancer & { kind: Kind }, marks: AnnouncerMarks): Announcer
   /** Its configurations that we may have written under another setting than this one. */

@@ -21,7 +21,7 @@ import { shell } from '../../lib/remedy.ts'
 import { classText } from '../../settings/service-policy.ts'
 import { defineSoftwareCheck } from '../check.ts'
 
-/** Whether Calico itself gives addresses to the Services that eip-admission serves, also before it serves any. */
+/** Whether Calico itself assigns addresses to the Services that eip-admission serves, even before it serves any. */
 const calicoStatuses = defineSoftwareCheck({
   id: 'calico-statuses',
   checks: 'No IPPool makes Calico write the status of the Services that eip-admission serves.',
@@ -57,7 +57,7 @@ const scheme: LoadBalancerScheme = {
       : { right: 'the name of a namespace after the slashes' },
 }
 
-/** Calico. It announces what the status of a Service shows, if its list has that address; we write both. */
+/** Calico. It announces the address in the status of a Service if its list has that address; we write both. */
 export const calicoSoftware: Software<'calico'> = {
   schemes: { calico: scheme },
   needs: 'bgp',
@@ -88,7 +88,7 @@ export const calicoSoftware: Software<'calico'> = {
   former: ({ kind }) => (kind === 'calico' ? undefined : formerCalico),
 }
 
-/** Our objects from when the setting chose Calico. Our peers know where the Secret of that time is. */
+/** Our objects from when the setting chose Calico. Our peers name the namespace of the Secret at that time. */
 const formerCalico: FormerConfiguration = {
   selector: ownSelector,
   kinds: [peers, filters],

@@ -4,7 +4,7 @@ import { type ShownAddress, prefixOf } from '../shared/address.ts'
 import { isWritten, ownLabels } from '../shared/own-objects.ts'
 import { type BGPConfiguration, apiVersion, entriesAnnotation, isConfiguration } from './resources.ts'
 
-/** The only BGPConfiguration whose list of addresses counts for every node. */
+/** The only BGPConfiguration with a list of addresses for all nodes. */
 export const configurationName = 'default'
 
 /** Our entries in a list that people edit too. */
@@ -16,7 +16,7 @@ function entriesOf(object: BGPConfiguration | undefined): string[] {
   return (object?.spec?.serviceLoadBalancerIPs ?? []).map(({ cidr }) => cidr)
 }
 
-/** Whether the list has an address as our entry. */
+/** Whether the list has an address, and as our entry. */
 export function hasEntry(object: BGPConfiguration, cidr: string): boolean {
   return ownEntries(object).includes(cidr) && entriesOf(object).includes(cidr)
 }
@@ -25,7 +25,7 @@ export function hasEntry(object: BGPConfiguration, cidr: string): boolean {
 export function isOnlyOurs(object: BGPConfiguration): boolean {
   const own = ownEntries(object)
   const { serviceLoadBalancerIPs: _list, ...others } = object.spec ?? {}
-  // The API server adds these by itself.
+  // The API server adds these defaults.
   const defaults = ['logSeverityScreen', 'serviceLoadBalancerAggregation']
   return (
     isWritten(object) &&
@@ -35,8 +35,8 @@ export function isOnlyOurs(object: BGPConfiguration): boolean {
 }
 
 /**
- * The list of addresses that Calico announces: ours beside other people's. An entry that a person wrote before us stays
- * theirs, and is kept when ours are removed.
+ * The list of addresses that Calico announces: our entries and other people's. An entry that a person wrote before us
+ * stays theirs, and survives the removal of ours.
  */
 export function configurationOf(shown: readonly ShownAddress[], existing: readonly KubeObject[]): WantedObject[] {
   const stored = existing.filter(isConfiguration).find(({ metadata }) => metadata.name === configurationName)
@@ -50,7 +50,7 @@ export function configurationOf(shown: readonly ShownAddress[], existing: readon
     metadata: {
       name: configurationName,
       ...(stored ? {} : { labels: ownLabels }),
-      // A merge patch removes an annotation by null.
+      // In a merge patch, null removes an annotation.
       annotations: { [entriesAnnotation]: own.length === 0 ? (null as unknown as string) : own.join(',') },
     },
     spec: { serviceLoadBalancerIPs: [...foreign, ...own].map((cidr) => ({ cidr })) },

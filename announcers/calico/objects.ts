@@ -22,8 +22,8 @@ import {
 const { peers, filters, configurations, pools, controllers } = calicoResources
 
 /**
- * Without its Node, confd reads nothing new and BIRD keeps its routes until the cluster has deleted its Pod, which takes a
- * minute. The routers then keep them for the 120 s of a graceful restart, or for the hold time of 240 s.
+ * After its Node is deleted, confd reads nothing new and BIRD keeps its routes until the Pod is deleted, which takes a
+ * minute. The routers then keep them for a graceful restart (120 s), or for the hold time (240 s).
  */
 const lingeringMs = 300_000
 
@@ -32,8 +32,9 @@ export function calicoObjects(options: CalicoOptions): ObjectConfiguration {
   return {
     kind: 'objects',
     namespace: options.namespace,
-    // A filter before its peers, so that no route of the cloud gets into the kernel. A refused apply that creates is an
-    // error of Calico's API server, which would end the whole pass. A refused create is none.
+    // A filter comes before its peers, so that no route from the provider gets into the kernel. Calico's API server
+    // answers an apply that creates, if refused, with an error that would end the whole pass. A refused create does
+    // not.
     kinds: [
       { resource: secrets, only: names.bgpSecret },
       { resource: filters, isPruned: true, isWatched: true },
@@ -68,7 +69,7 @@ function configure(options: CalicoOptions, state: Announcements, existing: reado
   // An address that has a route keeps it.
   const shown = all.filter((one) => !disputed.includes(one) || isListed(one, existing))
   const list = configurationOf(shown, existing)
-  // Until Calico announces for us, a disputed address may have its way by other software, which stays for all.
+  // Until Calico announces for us, other software may announce a disputed address, so that software stays for all.
   const waits = disputed.length > 0 && !hasBegun(all, existing)
   const waiting = waits ? all.filter((one) => !disputed.includes(one)) : []
   const found = [...problems, ...refusals(disputed, pool), ...delays(waiting, { disputed, pool })]
@@ -76,17 +77,17 @@ function configure(options: CalicoOptions, state: Announcements, existing: reado
   if (waits || disputed.length === all.length)
     return { wanted: kept(shown, existing), problems: distinctProblems(found), isHeld: true }
   const own = peersOf(state.nodes, options, existing)
-  // The list is a person's, and shared with him.
+  // People share the list with us, so it is never foreign.
   const foreign = existing.filter((one) => !isWritten(one) && !isConfiguration(one))
   const wanted = [...own.secret, filterOf(shown), ...own.wanted, ...list]
   const possible = omitTakenNames(wanted, foreign, [...found, ...own.problems])
-  // A peer with another's filter would announce what that one accepts.
+  // A peer with a foreign filter would announce whatever that filter accepts.
   const isFiltered = possible.wanted.some(({ object }) => object.kind === filters.kind)
   if (!isFiltered) return { ...possible, wanted: kept(shown, existing), isHeld: true }
   return { ...possible, isHeld: lacksSessions(state.nodes, possible.wanted, peers.kind) }
 }
 
-/** Our entries of which the ledger has not decided yet whose the address is: it is announced already. */
+/** Our entries for addresses that the ledger has not decided yet: Calico announces them already. */
 function undecidedEntries({ undecided = [] }: Announcements, existing: readonly KubeObject[]): Announced[] {
   return undecided.filter(({ address: text }) => {
     const address = parseAddress(text)
@@ -94,7 +95,10 @@ function undecidedEntries({ undecided = [] }: Announcements, existing: readonly 
   })
 }
 
-/** Routes of other nodes come first: a node that learned one in the mesh would announce it as if it served the address. */
+/**
+ * The rules for routes of other nodes come first: otherwise a node that learned a route in the mesh would announce it
+ * as its own.
+ */
 function filterOf(shown: readonly ShownAddress[]): WantedObject {
   const accepted = shown.map(({ address }) => ({
     action: 'Accept' as const,
@@ -120,7 +124,7 @@ function refusals(disputed: readonly ShownAddress[], pool: string | undefined): 
   return disputed.flatMap(({ services }) => services).map((service) => ({ subject: { service }, message }))
 }
 
-/** The message to Services that Calico does not serve, while others keep it from announcing anything. */
+/** The message for Services that Calico does not serve while others keep it from announcing anything. */
 function delays(
   waiting: readonly ShownAddress[],
   { disputed, pool }: { disputed: readonly ShownAddress[]; pool: string | undefined },
@@ -133,7 +137,10 @@ function delays(
   return waiting.flatMap(({ services }) => services).map((service) => ({ subject: { service }, message }))
 }
 
-/** Whether Calico announces for us already. We write peers only where other software may end; a person's may serve us. */
+/**
+ * Whether Calico announces for us already. We write peers only once other software may end, but a person's peers may
+ * serve us.
+ */
 function hasBegun(all: readonly ShownAddress[], existing: readonly KubeObject[]): boolean {
   const hasPeers = existing.some((one) => one.kind === peers.kind && isWritten(one))
   return hasPeers || all.some((one) => isListed(one, existing))
@@ -144,24 +151,28 @@ function isListed({ address }: Pick<ShownAddress, 'address'>, existing: readonly
   return list !== undefined && hasEntry(list, prefixOf(address))
 }
 
-/** Our objects as they are: an address that has a route keeps it. An address that is no longer shown leaves the list. */
+/**
+ * Our objects unchanged, so that an address that has a route keeps it. The list loses addresses that are no longer
+ * shown.
+ */
 function kept(shown: readonly ShownAddress[], existing: readonly KubeObject[]): WantedObject[] {
   const listed = shown.filter((one) => isListed(one, existing))
   const ours = existing.filter((one) => isWritten(one) && !isConfiguration(one))
   return [...ours.map((object) => ({ object, subjects: [] })), ...configurationOf(listed, existing)]
 }
 
-/** The IPPool by which Calico itself writes the status of Services, as we do; undefined where it does not. */
+/** The IPPool from which Calico itself writes the status of Services, as we do; undefined if it does not. */
 export function poolOfStatuses(existing: readonly KubeObject[]): string | undefined {
-  // An environment variable can start the controller too, so only what it says of itself counts.
+  // An environment variable can start the controller too, so only its own report counts.
   const running = existing.find(isControllers)?.status?.runningConfig?.controllers
   if (running && !running.loadBalancer) return undefined
   return existing.filter(isIPPool).find(({ spec }) => spec?.allowedUses?.includes('LoadBalancer'))?.metadata.name
 }
 
 /**
- * Whether Calico writes the status of Services of a class, where it has a pool. Its setting RequestedServicesOnly changes
- * nothing. From 3.33 on the address in the spec is a request, and Calico empties the status where it cannot grant it.
+ * Whether Calico writes the status of Services of a class, if it has a pool. Its setting RequestedServicesOnly changes
+ * nothing. From 3.33 on, Calico treats the address in the spec as a request, and empties the status if it cannot grant
+ * it.
  */
 export function isClassOfCalico(name: string = withoutClass): boolean {
   return name === withoutClass || name === 'calico'

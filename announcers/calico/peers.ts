@@ -7,7 +7,7 @@ import { type Session, possibleSessions, sessionProblem, sessionsWithOnePassword
 import { type BGPPeer, apiVersion, isPeer, namespaceAnnotation } from './resources.ts'
 
 export type CalicoOptions = {
-  /** Where calico-node runs, and reads the Secret with the password of its sessions. */
+  /** Where calico-node runs and reads the Secret with the password of its sessions. */
   namespace: string
 }
 
@@ -19,13 +19,13 @@ const families = {
   otherwise: 'and eip-admission has Calico announce IPv4 addresses alone',
 }
 
-/** By this annotation of a node Calico says from which address it speaks. */
+/** The annotation in which Calico publishes its own address on a node. */
 const nodeAddressAnnotation = 'projectcalico.org/IPv4Address'
 
-/** Calico's schema has AS numbers of 32 bits with a sign. */
+/** Calico's schema has signed 32-bit AS numbers. */
 const maxAsn = 2 ** 31 - 1
 
-/** The sessions of every node with the routers of its cloud: a BGPPeer for each. */
+/** The sessions of every node with the provider's routers: a BGPPeer for each. */
 export function peersOf(nodes: readonly NodePeers[], options: CalicoOptions, existing: readonly KubeObject[]): Peers {
   const { sessions, problems, password } = sessionsWithOnePassword(possibleSessions(nodes, families))
   const addressOf = new Map(nodes.map(({ node, annotations = {} }) => [node, annotations[nodeAddressAnnotation]]))
@@ -39,7 +39,7 @@ export function peersOf(nodes: readonly NodePeers[], options: CalicoOptions, exi
   const possible = judged.filter(({ reason }) => reason === undefined)
   const used = possible.map(({ session }) => session)
   const secret = passwordSecret(password, used, options.namespace)
-  // Without it the sessions that are kept would go on without a password, which the routers refuse.
+  // Without the Secret, kept sessions would lose their password, and the routers would refuse them.
   const isKept = judged.some(({ reason, stored }) => reason !== undefined && stored?.spec.password)
   return {
     secret: secret.length > 0 ? secret : keptSecret(isKept, existing),
@@ -49,7 +49,7 @@ export function peersOf(nodes: readonly NodePeers[], options: CalicoOptions, exi
         return [
           { object: peerOf(session, { name, options, nodeAddress: addressOf.get(session.node), stored }), subjects },
         ]
-      // A session that works still must not end because of a problem that came later.
+      // A working session must not end because of a later problem.
       return stored ? [{ object: stored, subjects }] : []
     }),
     problems: [
@@ -64,11 +64,11 @@ export function peersOf(nodes: readonly NodePeers[], options: CalicoOptions, exi
 function unusableReason({ localAsn, peerAsn, password = '' }: Session): string | undefined {
   const tooLarge = [localAsn, peerAsn].find((asn) => asn > maxAsn)
   if (tooLarge !== undefined) return `AS number ${tooLarge} is larger than ${maxAsn}, the largest that Calico accepts`
-  // Calico writes it between quotation marks into the configuration of BIRD.
+  // Calico puts it between quotation marks in BIRD's configuration.
   return password.includes('"') ? 'its password has a quotation mark, which Calico cannot write' : undefined
 }
 
-/** Calico takes either of two peers with one address. A peer with a selector may select the node. */
+/** If two peers have one address, Calico uses either. A peer with a selector may select the node. */
 function foreignReason({ node, router }: Session, peers: readonly BGPPeer[]): string | undefined {
   const foreign = peers.find(
     (one) =>
@@ -83,8 +83,8 @@ function foreignReason({ node, router }: Session, peers: readonly BGPPeer[]): st
 }
 
 /**
- * An older Calico drops the field, and its node would speak with the AS number of the cluster. We write it again all the
- * same: the stored object may be older than an upgrade.
+ * An older Calico drops the field, so the node would speak with the AS number of the cluster. We write the field again
+ * anyway, because the stored object may be older than an upgrade.
  */
 function outdatedProblem({ node }: Session, stored: BGPPeer | undefined): Problem[] {
   if (!stored || stored.spec.localASNumber !== undefined) return []
@@ -108,13 +108,13 @@ function peerOf(session: Session, { name, options, nodeAddress, stored }: PeerFa
       localASNumber: localAsn,
       sourceAddress: isFrom(session, nodeAddress) ? 'UseNodeIP' : 'None',
       filters: [ownName],
-      // A merge patch removes a field by null. With a password of old the session would never begin.
+      // In a merge patch, null removes a field. With an outdated password the session would never start.
       ...(session.password === undefined ? stored?.spec.password && { password: null as never } : { password }),
     },
   }
 }
 
-/** Calico speaks from its own address of the node, or from the one that the route to the router has. */
+/** Calico connects from its own address of the node, or from the source address of the route to the router. */
 function isFrom({ source }: Session, nodeAddress: string | undefined): boolean {
   return nodeAddress === undefined || nodeAddress.replace(/\/\d+$/, '') === source.text
 }

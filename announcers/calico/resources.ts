@@ -3,10 +3,10 @@ import { type Resource, defineResource } from '../../kube/resource.ts'
 
 export const apiVersion = 'projectcalico.org/v3'
 
-/** Names the namespace of the Secret on our peers: a later removal may have another setting. */
+/** Names the namespace of the Secret on our peers, because a later removal may run with another setting. */
 export const namespaceAnnotation = 'eip-admission.dev/calico-namespace'
 
-/** Names our entries in the BGPConfiguration that we share with people, with commas between them. */
+/** Lists our entries in the BGPConfiguration that we share with people, separated by commas. */
 export const entriesAnnotation = 'eip-admission.dev/announced-addresses'
 
 type Cidr = { cidr: string }
@@ -41,7 +41,7 @@ export type KubeControllersConfiguration = KubeObject & {
 const define = <T extends KubeObject>(kind: T['kind'], plural: string): Resource<T> =>
   defineResource<T>({ apiVersion, kind, plural, namespaced: false })
 
-/** Calico's kinds. All belong to the cluster, and to no namespace. */
+/** Calico's kinds, all of them cluster-scoped. */
 export const calicoResources = {
   peers: define<BGPPeer>('BGPPeer', 'bgppeers'),
   filters: define<BGPFilter>('BGPFilter', 'bgpfilters'),

@@ -32,7 +32,7 @@ const needed: readonly Needed[] = [
   },
 ]
 
-/** Whether Cilium runs with the settings that it needs: a person may have changed them since its kinds were defined. */
+/** Whether Cilium has the settings that we need: a person may have changed them since its CRDs were installed. */
 export const ciliumSettings = defineSoftwareCheck({
   id: 'cilium-settings',
   checks:
@@ -58,7 +58,7 @@ export const ciliumSettings = defineSoftwareCheck({
   },
 })
 
-/** Without a version Helm would take the newest chart, and upgrade the network of the cluster. */
+/** The command names a version: otherwise Helm would take the newest chart and upgrade the cluster's network. */
 function upgrade(
   set: string,
   { namespace, workloads }: { namespace: string; workloads: readonly RunningProgram[] },

@@ -21,13 +21,17 @@ import { ciliumResources, secretsAnnotation } from './resources.ts'
 import { names } from '../../settings/installed-names.ts'
 import { shell } from '../../lib/remedy.ts'
 
-/** By these a Service requests addresses; the second one is the name until 1.15, and counts without the first. */
+/**
+ * Annotations by which a Service requests addresses. The second, its name until 1.15, applies only without the first.
+ */
 const [request, oldRequest] = ['lbipam.cilium.io/ips', 'io.cilium/lb-ipam-ips']
 
-/** Services with one key may share an address, in other namespaces where both name them in the second annotation. */
+/**
+ * Services with the same key may share an address, across namespaces if both name the other's in the second annotation.
+ */
 const [sharingKey, sharingNamespaces] = ['lbipam.cilium.io/sharing-key', 'lbipam.cilium.io/sharing-cross-namespace']
 
-/** No pool has it. A Service without any request would keep its address. */
+/** An address that no pool has. Without any request, the Service would keep its own. */
 const nobodysAddress = '0.0.0.0'
 
 const scheme: LoadBalancerScheme = {
@@ -43,7 +47,7 @@ const scheme: LoadBalancerScheme = {
       : { right: 'the name of a namespace after the slashes' },
 }
 
-/** Cilium. Its LB IPAM writes the status of a Service, and its agents announce what is there. */
+/** Cilium. Its LB IPAM writes the status of a Service, and its agents announce that address. */
 export const ciliumSoftware: Software<'cilium'> = {
   schemes: { cilium: scheme },
   needs: 'bgp',
@@ -103,7 +107,10 @@ function cilium(options: CiliumOptions): Announcer {
   }
 }
 
-/** Our objects from when the setting chose Cilium. Our peer configurations know where the Secret of that time is. */
+/**
+ * Our objects from when the setting chose Cilium. Our peer configurations name the namespace of the Secret at that
+ * time.
+ */
 const formerCilium: FormerConfiguration = {
   selector: ownSelector,
   kinds: ownKinds(),

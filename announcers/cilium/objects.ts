@@ -34,7 +34,7 @@ export function ciliumObjects(options: CiliumOptions): ObjectConfiguration {
   return {
     kind: 'objects',
     namespace: options.secretsNamespace,
-    // The override of a node before its sessions: a later one ends and starts them again.
+    // A node's override comes before its sessions: added later, it would restart them.
     kinds: [
       { resource: secrets, only: names.bgpSecret },
       { resource: peerConfigs },
@@ -73,15 +73,15 @@ function configure(options: CiliumOptions, state: Announcements, existing: reado
   return { ...possible, isHeld: lacksSessions(state.nodes, possible.wanted, clusterConfigs.kind) }
 }
 
-/** The ledger has not decided yet whose these addresses are. An address with our pool is announced already. */
+/** Addresses that the ledger has not decided yet, and that have a pool of ours: Cilium announces them already. */
 function undecidedWithPool({ undecided = [] }: Announcements, existing: readonly KubeObject[]): Announced[] {
   const ours = new Set(existing.filter((one) => isPool(one) && isWritten(one)).map(({ metadata }) => metadata.name))
   return undecided.filter(({ address }) => ours.has(poolName(address) ?? ''))
 }
 
 /**
- * The routes for the cloud's routers: the addresses of exactly these Services. The router would refuse any other address,
- * and must not learn inner addresses.
+ * The routes for the provider's routers: the addresses of exactly these Services. The routers would refuse any other
+ * address, and must not learn internal ones.
  */
 function advertisementOf(shown: readonly ShownAddress[]): WantedObject[] {
   const services = distinct(shown.flatMap((one) => one.services))
@@ -108,7 +108,7 @@ export function reportedProblems(reports: readonly KubeObject[], state: Announce
   ])
 }
 
-/** The meaning of a condition that is True for the reader of its Event. A moment may pass until Cilium knows better. */
+/** The message about each condition that is True. `mayPass`: it may take Cilium a moment to clear the condition. */
 const meanings: Record<string, { message: string; mayPass: boolean }> = {
   'cilium.io/PoolConflict': {
     message: 'Cilium does not use the pool of the address, as another pool has it too; take it out of the other one',
@@ -153,7 +153,7 @@ function subjectsOf(report: KubeObject, { addresses, nodes }: Announcements): Su
   return own.map(({ node }) => ({ node }))
 }
 
-/** The reports of a node's agent: what it cannot carry out, and sessions that are not established. */
+/** The problems that a node's agent reports: failed reconciliation, and sessions that are not established. */
 function nodeProblems({ metadata: { name: node }, status = {} }: BGPNodeConfig, { nodes }: Announcements): Problem[] {
   if (!nodes.some((one) => one.node === node)) return []
   const subject = { node }
@@ -172,15 +172,15 @@ function nodeProblems({ metadata: { name: node }, status = {} }: BGPNodeConfig, 
   ]
 }
 
-/** The class of Services that Cilium's BGP announces, beside Services without one. */
+/** The class of Services that Cilium's BGP announces, besides those without a class. */
 export const bgpClass = 'io.cilium/bgp-control-plane'
 
-/** The classes of Services to which LB IPAM gives addresses. BGP announces none of the second one. */
+/** The classes of Services to which LB IPAM gives addresses. BGP announces nothing of the second class. */
 const ciliumClasses = [bgpClass, 'io.cilium/l2-announcer']
 
 /**
- * Why the first pool of a cluster would take addresses away. It wakes LB IPAM, which within a second removes what another
- * program wrote into the status of a Service that no pool serves. A pool that exists means that it is awake.
+ * Why the first pool of a cluster would take addresses away. It activates LB IPAM, which within a second clears
+ * statuses that other programs wrote on Services that no pool serves. An existing pool means that LB IPAM is active.
  */
 function wakingProblems(
   { addresses, foreign = [] }: Pick<Announcements, 'addresses' | 'foreign'>,

@@ -30,8 +30,8 @@ export type CiliumOptions = {
 export type Peers = { common: WantedObject[]; wanted: WantedObject[]; problems: Problem[] }
 
 /**
- * The sessions of every node with the routers of its cloud. A node has a ClusterConfig of its own, because its AS number
- * and routers may differ. Names never change, because Cilium ends and begins the session of a peer that is renamed.
+ * The sessions of every node with the provider's routers. Each node has its own ClusterConfig, because AS numbers and
+ * routers may differ. Names never change, because Cilium restarts the session of a renamed peer.
  */
 export function peersOf(nodes: readonly NodePeers[], options: CiliumOptions, existing: readonly KubeObject[]): Peers {
   const { sessions, problems, password } = sessionsWithOnePassword(possibleSessions(nodes, families))
@@ -46,7 +46,7 @@ export function peersOf(nodes: readonly NodePeers[], options: CiliumOptions, exi
     common: [...secret, ...configs.flatMap(([name, own]) => peerConfigOf(name, own, options))],
     wanted: possible.flatMap(({ node, override, clusterConfig }) => {
       const subjects = [{ node }]
-      // A foreign override that says what we need stays as it is.
+      // A foreign override that already has what we need stays as it is.
       const isThere = existing.some((one) => isOverride(one) && one.metadata.name === node && !isWritten(one))
       return [...(isThere ? [] : [{ object: override, subjects }]), { object: clusterConfig, subjects }]
     }),
@@ -114,7 +114,7 @@ function peerConfigName({ isMultihop, password }: Session): string {
   return [ownName, ...(isMultihop ? ['multihop'] : []), ...(password === undefined ? ['open'] : [])].join('-')
 }
 
-/** How far a session may lead; the default of Cilium means a router on the same link. */
+/** The maximum number of hops of a session. Cilium's default allows only a router on the same link. */
 const [direct, anyDistance] = [1, 255]
 
 function peerConfigOf(name: string, sessions: Session[], { secretsNamespace }: CiliumOptions): WantedObject[] {
@@ -134,7 +134,10 @@ function peerConfigOf(name: string, sessions: Session[], { secretsNamespace }: C
   return [{ object, subjects: nodesOf(sessions) }]
 }
 
-/** The foreign override of a node that lacks what its sessions need. There is one override for each node, by its name. */
+/**
+ * The foreign override of a node, if it lacks what the node's sessions need. Each node has one override, which has its
+ * name.
+ */
 function hindering(override: BGPNodeConfigOverride, existing: readonly KubeObject[]): KubeObject | undefined {
   const foreign = existing
     .filter(isOverride)

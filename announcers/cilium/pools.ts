@@ -7,7 +7,7 @@ import { isWritten, ownLabels, ownName } from '../shared/own-objects.ts'
 import type { LabelSelector } from '../../lib/label-selector.ts'
 import { type LoadBalancerIPPool, apiVersion, isPool } from './resources.ts'
 
-/** The name of the pool of an address; undefined for a text that is none. */
+/** The name of an address's pool; undefined if the text is not an address. */
 export function poolName(text: string): string | undefined {
   const address = parseAddress(text)
   return address && `${ownName}-${nameOf(address)}`
@@ -16,8 +16,8 @@ export function poolName(text: string): string | undefined {
 type Pools = { wanted: WantedObject[]; problems: Problem[] }
 
 /**
- * A pool for each address. Cilium puts the younger of two pools with one address out of use as a whole. So an address
- * that lies in a foreign pool gets none, unless ours exists: ours is the older.
+ * A pool for each address. Of two pools with a common address, Cilium disables the younger as a whole. So an address in
+ * a foreign pool gets no pool, unless ours already exists: then ours is the older.
  */
 export function poolsOf(shown: readonly ShownAddress[], existing: readonly KubeObject[]): Pools {
   const pools = existing.filter(isPool)
@@ -43,8 +43,8 @@ export function poolsOf(shown: readonly ShownAddress[], existing: readonly KubeO
 }
 
 /**
- * Our pools of addresses that Services show still, and that we do not announce. A pool that goes takes its address from
- * them. The last one puts LB IPAM to sleep, so that a status stays that it has not cleared.
+ * Our pools for addresses that Services still show although we no longer announce them. Deleting a pool takes its
+ * address from them. Deleting the last one deactivates LB IPAM, which then never clears a remaining status.
  */
 export function keptPools(
   { undecided = [], leaving = [] }: Pick<Announcements, 'undecided' | 'leaving'>,
@@ -74,8 +74,8 @@ function overlap({ text }: IpAddress, { metadata: { name } }: KubeObject): strin
 }
 
 /**
- * Selects Services by labels that Cilium itself adds: only we can write what our pool serves. Where Services of several
- * namespaces share an address, it also selects others of these names in these namespaces, and nowhere else.
+ * Selects Services by labels that Cilium itself adds, so users cannot choose our pool. If Services of several
+ * namespaces share an address, it also matches the same names across those namespaces, and nothing else.
  */
 function servicesSelector(services: readonly Key[]): LabelSelector {
   const parts = services.map(splitKey)

@@ -2,10 +2,12 @@ import type { Condition, KubeObject } from '../../kube/objects.ts'
 import { type Resource, defineResource } from '../../kube/resource.ts'
 import type { LabelSelector } from '../../lib/label-selector.ts'
 
-/** Every Cilium that we support has it: 1.18 brought it. */
+/** The version that Cilium 1.18 introduced, so every Cilium that we support has it. */
 export const apiVersion = 'cilium.io/v2'
 
-/** Names the namespace of the Secret on our peer configurations: a later removal may have another setting. */
+/**
+ * Names the namespace of the Secret on our peer configurations, because a later removal may run with another setting.
+ */
 export const secretsAnnotation = 'eip-admission.dev/bgp-secrets-namespace'
 
 type Conditions = { conditions?: Condition[] }
@@ -51,7 +53,7 @@ export type ClusterPeer = {
   peerConfigRef: { name: string }
 }
 
-/** The object that Cilium's operator makes for each node, and in which the node's agent reports. */
+/** The object that Cilium's operator creates for each node, in which the node's agent reports. */
 export type BGPNodeConfig = KubeObject & {
   kind: 'CiliumBGPNodeConfig'
   status?: Conditions & {
@@ -62,7 +64,7 @@ export type BGPNodeConfig = KubeObject & {
 const define = <T extends KubeObject>(kind: T['kind'], plural: string): Resource<T> =>
   defineResource<T>({ apiVersion, kind, plural, namespaced: false })
 
-/** Cilium's kinds. All belong to the cluster, and to no namespace. */
+/** Cilium's kinds, all of them cluster-scoped. */
 export const ciliumResources = {
   pools: define<LoadBalancerIPPool>('CiliumLoadBalancerIPPool', 'ciliumloadbalancerippools'),
   peerConfigs: define<BGPPeerConfig>('CiliumBGPPeerConfig', 'ciliumbgppeerconfigs'),

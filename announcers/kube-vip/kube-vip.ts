@@ -70,7 +70,7 @@ function unfitSettings(
   })
 }
 
-/** Nothing changes a static pod but the file on its node. */
+/** A static pod changes only through its manifest on the node. */
 function fixOf({ kind, metadata }: RunningProgram, { command, change }: { command: Remedy; change: string }): Remedy {
   if (kind !== 'Pod') return command
   const node = metadata.ownerReferences?.[0]?.name ?? 'its node'
@@ -84,7 +84,7 @@ function placeOf({ kind, metadata: { namespace, name } }: RunningProgram): strin
 /** The annotation by which a Service requests an address from kube-vip. */
 const kubeVipRequestAnnotation = 'kube-vip.io/loadbalancerIPs'
 
-/** The annotation by which a Service tells kube-vip to look at none of its events. */
+/** The annotation that makes kube-vip ignore all events of a Service. */
 const kubeVipIgnoreAnnotation = 'kube-vip.io/ignore'
 
 /** kube-vip. It reads its BGP peers from the annotations of its node. */
@@ -121,19 +121,19 @@ export const kubeVipSoftware: Software<'kube-vip'> = {
 }
 
 /**
- * kube-vip reads its BGP peers from annotations of its node, and the address from the Service. We never write the status:
- * kube-vip writes it with ports, and starts over with a Service whose status another program wrote.
+ * kube-vip reads its BGP peers from annotations of its node, and the address from the Service. We never write the
+ * status: kube-vip writes it with ports, and starts over with a Service if another program wrote its status.
  */
 export function kubeVip(): Announcer {
   return {
     name: 'kube-vip',
-    // spec.loadBalancerIP, which is stored with the Service, is request enough for every release. kube-vip 1.2 takes an
-    // annotation that is added later for a change, and announces nothing for the Service until it is restarted.
+    // For every release, spec.loadBalancerIP in the created Service is request enough. kube-vip 1.2 treats an
+    // annotation that is added later as a change, and announces nothing for the Service until it is restarted.
     request: () => ({}),
-    // An annotation of a user or a predecessor, without which kube-vip reads the address from the status.
+    // A user or a predecessor may have set it. Without it kube-vip reads the address from the status.
     withdrawal: { annotations: { [kubeVipRequestAnnotation]: null }, clearsStatus: false },
-    // Measured with 0.8.10 and 1.2.3: it keeps a route when the type of the Service changes. 1.2.3 then announces nothing
-    // for the Service, whatever becomes of it, until it is restarted.
+    // Measured with 0.8.10 and 1.2.3: it keeps a route when the type of the Service changes. 1.2.3 then announces
+    // nothing for the Service until it is restarted, whatever changes.
     withdrawsOnlyOnDeletion: { restoring, afterReturn },
   }
 }
@@ -144,8 +144,8 @@ const afterReturn =
 
 /**
  * kube-vip 0.8.10 to 1.2.3 ignores the deletion of a Service that is no LoadBalancer, and keeps the route. It does the
- * same where an annotation tells it to ignore the Service. The address comes back too: for a Service without one
- * kube-vip stops its work and waits.
+ * same if an annotation tells it to ignore the Service. The address is restored too, because kube-vip stops and waits
+ * when a Service has none.
  */
 function restoring(service: Service, address: string): object | undefined {
   const { metadata, spec } = service
@@ -162,7 +162,7 @@ function restoring(service: Service, address: string): object | undefined {
     spec: {
       type: 'LoadBalancer',
       loadBalancerIP: address,
-      // No client will connect: no port of the nodes is taken, and there may be none left.
+      // No client will connect, so this takes no node port: there may be none left.
       allocateLoadBalancerNodePorts: false,
       ...(spec.type === 'ExternalName' && { externalName: null }),
       // A LoadBalancer needs one, and an ExternalName does not.

@@ -6,7 +6,7 @@ import { hostnameLabel } from '../shared/sessions.ts'
 import { type Draft, isShared } from './peer-drafts.ts'
 import type { BGPPeer } from './resources.ts'
 
-/** The existing peer of each draft: the one of its name, else one of another name that says where the draft's sessions are. */
+/** The existing peer for each draft: the one with its name, else the best of those that configure its sessions. */
 export function peersOfDrafts(drafts: readonly Draft[], ours: readonly BGPPeer[]): Map<Draft, BGPPeer> {
   const names = new Set(drafts.map(({ name }) => name))
   const byName = new Map(ours.map((peer) => [peer.metadata.name, peer]))
@@ -23,7 +23,7 @@ export function peersOfDrafts(drafts: readonly Draft[], ours: readonly BGPPeer[]
   return known
 }
 
-/** Equal for a draft of one node and for a peer of any name that has its session. */
+/** The same text for a single-node draft and any peer that configures its session. */
 function placeOf({ session, selector }: Draft): string {
   return `${session.router.text} ${selectorText(selector)}`
 }
@@ -34,7 +34,7 @@ function placeOfPeer({ spec }: BGPPeer): string | undefined {
   return `${parseAddress(spec.peerAddress ?? '')?.text} ${selectorText(own)}`
 }
 
-/** Whether a peer selects what this selector selects, whatever it counts. */
+/** Whether a peer selects the same nodes as this selector, whatever Services it counts. */
 export function hasSelector({ nodeSelectors = [] }: BGPPeer['spec'], selector: LabelSelector): boolean {
   const [own, ...more] = nodeSelectors.filter((one) => !isCounting(one))
   return own !== undefined && more.length === 0 && selectorText(own) === selectorText(selector)
@@ -55,7 +55,7 @@ function hostnamesOfOne({ matchLabels = {}, matchExpressions = [] }: LabelSelect
   return isIn ? (expression.values ?? []) : undefined
 }
 
-/** Equal for selectors that select the same. */
+/** The same text for equivalent selectors. */
 function selectorText(selector: LabelSelector): string {
   const hostnames = hostnamesOfOne(selector)
   if (hostnames) return JSON.stringify(hostnames.toSorted(compareTexts))
@@ -64,7 +64,7 @@ function selectorText(selector: LabelSelector): string {
   return JSON.stringify([labels.toSorted(compareTexts), matchExpressions])
 }
 
-/** First the peer that says most of what the draft says: its sessions may stay. */
+/** Ranks first the peer that needs the fewest changes, so that its sessions may stay. */
 function rank({ metadata, spec }: BGPPeer, { session, selector, source }: Draft): string {
   const isSame =
     spec.myASN === session.localAsn &&

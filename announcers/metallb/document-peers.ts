@@ -8,14 +8,14 @@ import type { ListChange } from './yaml-lists.ts'
 /** The Services for which peers exist, in order, and the domain of the labels by which peers count them. */
 export type CountedServices = { counting: string; services: readonly string[] }
 
-/** Each selector takes 130 bytes of a ConfigMap, which holds one mebibyte. We and MetalLB parse it at every change. */
+/** Each selector takes 130 bytes of a ConfigMap, which holds 1 MiB and is parsed on every change. */
 const maxCountingSelectors = 1_000
 
 /**
- * The change that leaves one peer for each session. Each peer has selectors that match no node: predecessors count Services
- * with them, and we recognize our peers by them. A peer keeps those that it has, whatever Services come and go, for MetalLB
- * closes a session when a selector of its peer changes. Fields that a person added to one of our peers stay. A person's own
- * peer for the same session stays too, and we write none beside it.
+ * The change that leaves one peer for each session. Each peer has selectors that match no node: predecessors count
+ * Services with them, and we recognize our peers by them. A peer keeps its selectors whatever Services come and go,
+ * because MetalLB closes a session when they change. Fields that a person added to one of our peers stay. A person's
+ * own peer for the same session stays too, and replaces ours.
  */
 export function peerChange(
   items: readonly unknown[],
@@ -46,7 +46,7 @@ export function peerChange(
 /** Our peer that does not count exactly these Services, and the selectors that would. */
 export type Miscounted = { at: number; hostname: string; router: string; selectors: JsonObject[] }
 
-/** Our peers that a predecessor would have with other counts. It would change all of them at once. */
+/** Our peers with other counts than a predecessor would write. It would change all of them at once. */
 export function miscountedPeers(items: readonly unknown[], counted: CountedServices): Miscounted[] {
   const ours = items.flatMap((item, at) =>
     isJsonObject(item) && isOurs(item) && isOneNodes(item) ? [{ item, at }] : [],
@@ -64,7 +64,7 @@ export function miscountedPeers(items: readonly unknown[], counted: CountedServi
   })
 }
 
-/** Without ebgp-multihop: MetalLB 0.11 does not know it, and refuses a whole document with one unknown field. */
+/** Omits ebgp-multihop, because MetalLB 0.11 does not know it and refuses a document with an unknown field. */
 function fieldsOf(session: Session, counting: readonly JsonObject[]): JsonObject {
   const { hostname, localAsn, peerAsn, router, source, password } = session
   return {
@@ -72,7 +72,7 @@ function fieldsOf(session: Session, counting: readonly JsonObject[]): JsonObject
     'peer-asn': peerAsn,
     'peer-address': router.text,
     'source-address': source.text,
-    // In plain text: these versions of MetalLB cannot read a Secret.
+    // In plain text, because these versions of MetalLB cannot read a Secret.
     ...(password === undefined ? {} : { password }),
     'node-selectors': [{ 'match-labels': { [hostnameLabel]: hostname } }, ...counting],
   }
@@ -106,7 +106,7 @@ function placeOf(hostname: string, router: string): string {
   return `${router} ${hostname}`
 }
 
-/** The router and node that an item connects; matches no session if the item is not for exactly one node. */
+/** The key of an item's router and node; matches no session if the item does not name exactly one node. */
 function placeIn(item: unknown): string {
   const router = isJsonObject(item) ? item['peer-address'] : ''
   return placeOf(hostnamesIn(item).join(), String(router))

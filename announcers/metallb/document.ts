@@ -12,11 +12,11 @@ import { type JsonObject, isJsonObject } from '../../lib/json.ts'
 export type DocumentOptions = {
   namespace: string
   name: string
-  /** The domain of labels that no node has: by them a peer counts its Services. */
+  /** The domain of labels that no node has, with which a peer counts its Services. */
   counting: string
 }
 
-/** MetalLB up to 0.12, configured by a ConfigMap that its operator edits too. */
+/** Configures MetalLB up to 0.12 by a ConfigMap that operators edit too. */
 export function metallbDocument({ namespace, name, counting }: DocumentOptions): DocumentConfiguration {
   const at = { namespace, name, key: 'config' }
   return {
@@ -35,7 +35,7 @@ export function metallbDocument({ namespace, name, counting }: DocumentOptions):
 function edit(text: string, state: Announcements, counting: string): ReturnType<DocumentConfiguration['edit']> {
   const yaml = readYaml(text)
   const pooled = poolsIn(yaml)
-  // Addresses that the ledger has not decided yet are announced already: they stay.
+  // Undecided addresses with a pool are announced already, so they stay.
   const undecided = (state.undecided ?? []).filter((one) => prefixesOf([one]).some((prefix) => pooled.has(prefix)))
   const { shown, problems } = metallbAddresses([...state.addresses, ...undecided], ['ipv4'])
   const ofServices = shown.filter(({ services }) => services.length > 0)
@@ -61,10 +61,13 @@ function withdraw(text: string, { addresses, undecided = [] }: Announcements): s
   return changeLists(yaml, { [key]: { drop, alter: new Map(), add: [] } })
 }
 
-/** Peers that count other Services than a predecessor will serve, and the document in which those that are chosen do not. */
+/**
+ * Peers that count other Services than a predecessor will serve. `correct` returns the document with the chosen ones
+ * corrected.
+ */
 export type Recount = { peers: Miscounted[]; correct: (chosen: readonly Miscounted[]) => string }
 
-/** Compares what the peers of a document count. A predecessor that finds another count changes all peers at once. */
+/** Compares the counts of a document's peers: a predecessor that finds another count changes all peers at once. */
 export function recount(text: string, counted: CountedServices): Recount {
   const yaml = readYaml(text)
   return {
@@ -91,7 +94,7 @@ function prefixesOf(announced: readonly Announced[]): string[] {
   })
 }
 
-/** Adds to an error where the document is. The document holds passwords: no message quotes it. */
+/** Adds the document's location to an error. No message quotes the document, because it holds passwords. */
 function withLocation<T>({ namespace, name, key }: DocumentConfiguration['at'], read: () => T): T {
   try {
     return read()
@@ -104,10 +107,10 @@ function withLocation<T>({ namespace, name, key }: DocumentConfiguration['at'], 
   }
 }
 
-/** Namespace and name of one or several Services, with the address where that is not unique. */
+/** Namespaces and names of Services, with the address if these are not unique. */
 const ourName = /^[-a-z0-9]+\/[-a-z0-9]+(\/[0-9.]+)?(,[-a-z0-9]+\/[-a-z0-9]+(\/[0-9.]+)?)*$/
 
-/** Whether an item of `address-pools` has the form that we and predecessors give to pools for Services. */
+/** Whether an item of `address-pools` looks like a pool that we or predecessors write for Services. */
 function isPoolOfOurs(item: unknown): item is JsonObject & { name: string; addresses: [string] } {
   if (!isJsonObject(item) || item['protocol'] !== 'bgp' || item['auto-assign'] !== false) return false
   const { name, addresses } = item
@@ -117,7 +120,7 @@ function isPoolOfOurs(item: unknown): item is JsonObject & { name: string; addre
 
 /**
  * The change that leaves one pool for each address. MetalLB refuses the whole document if two pools overlap or share a
- * name. So an address in a foreign pool stays there, and a name that is taken gets the address appended.
+ * name. So an address in a foreign pool stays there, and the address is appended to a name that is taken.
  */
 function poolChange(
   items: readonly unknown[],
@@ -155,7 +158,7 @@ function poolChange(
   return { change: { drop, alter, add }, problems }
 }
 
-/** Prefixes and the names of their pools. A Service with two addresses would give two pools the same name. */
+/** Prefixes and the names of their pools. Unextended, a Service with two addresses would give two pools one name. */
 function named(shown: readonly ShownAddress[], foreign: readonly JsonObject[]): [prefix: string, name: string][] {
   const taken = new Set(foreign.map(({ name }) => name))
   return shown.map(({ address, services }) => {

@@ -2,7 +2,7 @@ import type { IpFamily } from '../../lib/ip-address.ts'
 import { type Labels, matchesSelector } from '../../lib/label-selector.ts'
 import type { BGPAdvertisement } from './resources.ts'
 
-/** The facts of a pool that decide which advertisements select it, and what these may set. */
+/** The facts about a pool that decide which advertisements select it, and what they may set. */
 export type PoolFacts = { name: string; labels: Record<string, string>; family: IpFamily }
 
 /** Whether an advertisement selects a pool; without any selector it selects all. */
@@ -12,12 +12,12 @@ export function isForPool({ spec = {} }: BGPAdvertisement, { name, labels }: Poo
   return ipAddressPools.includes(name) || ipAddressPoolSelectors.some((selector) => matchesSelector(labels, selector))
 }
 
-/** Whether an advertisement gives the route of a pool with one address other attributes than ours does. */
+/** Whether an advertisement gives the route of a single-address pool other attributes than ours does. */
 export function hasOtherAttributes({ spec = {} }: BGPAdvertisement, pool: PoolFacts): boolean {
   return attributesOf(spec) !== attributesOf({}) && !selectsServices(spec) && isUnaggregated(spec, pool)
 }
 
-/** The advertisements because of which MetalLB would refuse a pool with one address: one aggregates, or two disagree. */
+/** The advertisements because of which MetalLB would refuse a single-address pool: one aggregates, or two disagree. */
 export function conflictingAdvertisements(
   advertisements: readonly BGPAdvertisement[],
   pool: PoolFacts,
@@ -30,8 +30,8 @@ export function conflictingAdvertisements(
 }
 
 /**
- * The advertisements because of which speakers announce a Service of a pool to no peer: two for it disagree, of which one
- * selects Services. MetalLB accepts these, for it compares them only for each Service.
+ * The advertisements because of which speakers announce a Service of a pool to no peer: two disagree, and at least one
+ * selects Services. MetalLB accepts them, because it compares them only for each Service.
  */
 export function silencingAdvertisements(
   advertisements: readonly BGPAdvertisement[],
@@ -42,7 +42,7 @@ export function silencingAdvertisements(
   return own.filter((one) =>
     own.some((other) => {
       const both = [one.spec ?? {}, other.spec ?? {}]
-      // We do not know the nodes. A person who selects some for each means different ones.
+      // The nodes are unknown here. A person who selects nodes in both probably means different ones.
       const isApart = both.every(({ nodeSelectors = [] }) => nodeSelectors.length > 0)
       return !isApart && both.some(selectsServices) && isInConflict(one, other)
     }),
@@ -50,8 +50,8 @@ export function silencingAdvertisements(
 }
 
 /**
- * The advertisements that take the place of ours for a pool, and announce it only to some peers or from some nodes. None
- * if all together reach each of `peers`, or if one has the label by which a person says that it replaces ours.
+ * The advertisements that replace ours for a pool, but announce it only to some peers or from some nodes. None if they
+ * reach all of `peers` together, or if one has the label by which a person says that it replaces ours.
  */
 export function narrowAdvertisements(
   advertisements: readonly BGPAdvertisement[],
@@ -85,7 +85,7 @@ function isUnaggregated({ aggregationLength = 32, aggregationLengthV6 = 128 }: S
 }
 
 /**
- * The attributes that MetalLB lets no two advertisements state differently for one route to one peer; the AS path from
+ * The attributes in which no two advertisements of one route to one peer may differ in MetalLB; the AS path only from
  * 0.16.2 on.
  */
 function attributesOf({ localPref = 0, asPathPrepend = 0 }: Spec): string {

@@ -34,7 +34,7 @@ export const metallbSoftware: Software<'metallb' | 'metallb-crd' | 'metallb-conf
   requests: ({ kind }) => ({
     annotations: metallbRequestAnnotations,
     besideSpec: false,
-    // MetalLB that reads a ConfigMap ignores a pool where an address is requested.
+    // MetalLB that reads a ConfigMap ignores the pool of a Service that requests an address.
     ...(kind !== 'metallb-configmap' && { pools: metallbPoolAnnotations }),
   }),
   silencing,
@@ -92,7 +92,7 @@ export const metallbSoftware: Software<'metallb' | 'metallb-crd' | 'metallb-conf
   },
 }
 
-/** Speakers show their sessions only in their metrics; that takes more than the right to read objects. */
+/** Speakers show their sessions only in their metrics, which takes more than the right to read objects. */
 function sessionsCommand({ namespace }: { namespace: string }): Remedy {
   const metrics = `/api/v1/namespaces/${namespace}/pods/$pod:7472/proxy/metrics`
   return shell`for pod in $(kubectl get pods -n ${namespace} -o name | grep speaker | cut -d/ -f2); do echo $pod; kubectl get --raw ${metrics} | grep ^metallb_bgp_session_up; done`
@@ -108,7 +108,7 @@ function formerMetallbConfiguration(loadBalancer: LoadBalancer, marks: Announcer
     configurations(found) {
       const namespaces = new Set(found.map(({ metadata }) => metadata.namespace ?? ''))
       return [...namespaces].map((namespace) => {
-        // It may have announced addresses of both families, as FRR does.
+        // This MetalLB may have announced both families, as FRR does.
         const configuration = objects({ namespace, peerMode: 'frr' })
         return { ...configuration, isOurs: (object) => isWritten(object) && configuration.isOurs(object) }
       })
@@ -117,15 +117,15 @@ function formerMetallbConfiguration(loadBalancer: LoadBalancer, marks: Announcer
   }
 }
 
-/** MetalLB, configured by what its version reads. */
+/** The announcer for MetalLB, with the configuration that its version reads. */
 export function metallb(configuration: NonNullable<Announcer['configuration']>): Announcer {
   return {
     name: 'metallb',
     // spec.loadBalancerIP is a request already, and MetalLB refuses a Service with two.
     request: () => ({}),
     // MetalLB up to 0.14.1 refuses a configuration that lacks an address in use: the Service must release the address
-    // before its pool is removed. Every version knows the first name. From 0.14.9 on the second one has precedence, which
-    // a user may have set.
+    // before its pool is removed. Every version knows the first annotation. From 0.14.9 on the second, which a user may
+    // have set, takes precedence.
     withdrawal: { annotations: silencing, clearsStatus: true },
     configuration,
   }

@@ -41,7 +41,7 @@ import type { KubeObject } from '../../kube/objects.ts'
 
 export type ObjectOptions = Marks & { peerMode: PeerMode }
 
-/** MetalLB from 0.13.2 on, configured by its custom resources. */
+/** Configures MetalLB from 0.13.2 on by its custom resources. */
 export function metallbObjects(options: ObjectOptions): ObjectConfiguration {
   return {
     kind: 'objects',
@@ -81,7 +81,7 @@ function configure(
   state: Announcements,
   existing: ExistingObjects,
 ): ReturnType<ObjectConfiguration['objects']> {
-  // An advertised IPv6 pool makes MetalLB without FRR refuse its whole configuration. Only peer mode `frr` tells us that
+  // An advertised IPv6 pool makes MetalLB without FRR refuse its whole configuration. Only peer mode `frr` shows that
   // MetalLB uses FRR.
   const families: IpFamily[] = options.peerMode === 'frr' ? ['ipv4', 'ipv6'] : ['ipv4']
   const { shown, problems } = metallbAddresses(state.addresses, families)
@@ -108,10 +108,11 @@ function configure(
 
 /**
  * The advertisement of our pools, unless a foreign one takes its place. A foreign advertisement with our label replaces
- * ours for the pools that it selects. If one has another local preference or AS path, MetalLB would refuse ours beside it.
+ * ours for the pools that it selects. MetalLB would also refuse ours beside one with another local preference or AS
+ * path.
  *
- * It names its pools, as a predecessor's does. A label would miss a pool that we have not labelled yet. And a predecessor
- * that comes back deletes an advertisement that names none of its pools any more.
+ * It names its pools, as a predecessor's does. A label selector would miss pools that we have not labelled yet. A
+ * predecessor that returns deletes an advertisement that names none of its pools.
  */
 function advertisementFor(
   pools: readonly WantedPool[],
@@ -135,34 +136,34 @@ function advertisementFor(
         known?.ipAddressPools ?? [],
         foreign.filter(isPool).map(({ metadata }) => metadata.name),
       ),
-      // Written only to empty it: a field that we leave out stays.
+      // An omitted field would stay, so it is written to empty it.
       ...(known?.ipAddressPoolSelectors?.length ? { ipAddressPoolSelectors: [] } : {}),
     },
   }
   return [{ object, subjects: missing.flatMap(({ subjects }) => subjects) }]
 }
 
-/** The names in the order that they have, then new ones. A foreign pool that a person named here stays announced. */
+/** The names in their current order, then new ones. A foreign pool that a person added stays announced. */
 function poolNames(wanted: readonly string[], known: readonly string[], foreign: readonly string[]): string[] {
   const possible = new Set([...wanted, ...foreign])
   const kept = new Set(known.filter((name) => possible.has(name)))
   return [...kept, ...wanted.filter((name) => !kept.has(name)).toSorted(compareTexts)]
 }
 
-/** The sessions of a peer, as far as they are in the network that others have sessions in too. */
+/** The sessions of a peer, for comparison with other peers in the same network. */
 function sessionsOfPeer({ metadata, spec }: BGPPeer): ObjectSessions {
   const address = spec.peerAddress ?? ''
-  // A router of a VRF is another one, whatever its address is.
+  // A router in a VRF is a different router, even with the same address.
   const router = `${parseAddress(address)?.text ?? (address || metadata.name)}${spec.vrf ? ` in ${spec.vrf}` : ''}`
   return { nodes: hostnamesOf(spec), router, localAsn: spec.myASN }
 }
 
-/** Routers accept one session from each node, whatever MetalLB accepts. */
+/** Routers accept one session from each node, even if MetalLB accepts two. */
 export function excludes(one: ObjectSessions, other: ObjectSessions): boolean {
   return one.router === other.router && hasCommonNode(one, other)
 }
 
-/** FRR is one router: with one AS number, and with one session for each other router. */
+/** FRR acts as one router, with one AS number and one session to each other router. */
 export function excludesWithFrr(one: ObjectSessions, other: ObjectSessions): boolean {
   return one.router === other.router || one.localAsn !== other.localAsn
 }
@@ -177,7 +178,7 @@ export function reportedProblems(reports: readonly KubeObject[], state: Announce
   return distinctProblems(reports.filter(isState).flatMap((report) => stateProblems(report, subjects)))
 }
 
-/** A Service or node, and the words by which a message of MetalLB would name it. */
+/** A Service or node, and the words with which a MetalLB message may name it. */
 type NamedSubject = { subject: Subject; words: string[] }
 
 function namedSubjects({ addresses, nodes }: Announcements): NamedSubject[] {
@@ -215,12 +216,12 @@ function stateProblems({ metadata, status }: ConfigurationState, known: readonly
 }
 
 /**
- * MetalLB names no cause where a speaker or the controller tries again by itself. That is so for a moment while it
- * takes up a changed pool, address or peer.
+ * The message, without a cause, of a speaker or controller that retries by itself. It also appears briefly while
+ * MetalLB applies a changed pool, address or peer.
  */
 const unspecific = /^(configuration error: )?general handler sync state error$/
 
-/** Whether a text contains a word, and not only as a part of a longer word. */
+/** Whether a text contains a word as a whole. */
 function hasWord(text: string, word: string): boolean {
   return word !== '' && new RegExp(`(?<![\\w.-])${RegExp.escape(word)}(?![\\w-]|\\.\\w)`).test(text)
 }

@@ -3,10 +3,10 @@ import type { LabelSelector } from '../../lib/label-selector.ts'
 import { isWritten, ownLabels } from '../shared/own-objects.ts'
 import { isAdvertisement, isPeer, isPool } from './resources.ts'
 
-/** How we recognize objects of MetalLB as a predecessor's or ours, and the names of ours. */
+/** How we recognize MetalLB objects of ours or a predecessor's, and the names of ours. */
 export type Marks = {
   namespace: string
-  /** The label of predecessors' objects, and of an advertisement of a person that replaces ours. */
+  /** The label of predecessors' objects, and of a person's advertisement that replaces ours. */
   label: { name: string; value: string }
   /** The name of our advertisement; a predecessor's had the same. */
   advertisement: string
@@ -16,7 +16,10 @@ export type Marks = {
 /** The objects in MetalLB's namespace: `ours` were written by us or a predecessor, `foreign` by others. */
 export type ExistingObjects = { ours: KubeObject[]; foreign: KubeObject[] }
 
-/** Labels that take ours off an object, as a merge patch. Null removes a label; the type of stored labels knows no null. */
+/**
+ * The merge patch that removes our labels from an object. Null removes a label, but the type of stored labels has no
+ * null.
+ */
 export function withoutOwnLabel(labels: Record<string, string> = {}): Record<string, string> {
   const removed = Object.fromEntries(Object.keys(ownLabels).map((name) => [name, null]))
   return { ...labels, ...removed } as Record<string, string>
@@ -42,10 +45,10 @@ export function isOurs(marks: Omit<Marks, 'passwordSecret'>, object: KubeObject)
   return isPeer(object) && (object.spec.nodeSelectors ?? []).some((selector) => isInherited(selector, name))
 }
 
-/** A node label that no node has: predecessors count the Services of a peer with it. */
+/** A label that no node has, with which predecessors count the Services of a peer. */
 export const countingLabel = /^nomatch\.[^/]+\/service-name$/
 
-/** Whether a selector matches no node, and only counts a Service of a predecessor. */
+/** Whether a selector matches no node and only counts a predecessor's Service. */
 export function isCounting({ matchLabels = {} }: LabelSelector): boolean {
   return Object.keys(matchLabels).some((key) => countingLabel.test(key))
 }
@@ -53,7 +56,7 @@ export function isCounting({ matchLabels = {} }: LabelSelector): boolean {
 function isInherited(selector: LabelSelector, name: string): boolean {
   if (isCounting(selector)) return true
   const { matchLabels = {} } = selector
-  // A peer that counts no Service yet has the name of its node, or of its region, and a number.
+  // A peer that counts no Service yet is named after its node or region, with a number.
   const of = name.replace(/-\d+$/, '')
   const { 'kubernetes.io/hostname': hostname, 'topology.kubernetes.io/region': region } = matchLabels
   return of !== name && (of === hostname || of === region?.toLowerCase())

@@ -12,7 +12,7 @@ export type Draft = { name: string; nodes: string[]; session: Session; selector:
 
 export type Drafts = { drafts: Draft[]; problems: Problem[] }
 
-/** A BGPPeer for each session: MetalLB without FRR accepts that. */
+/** Makes a BGPPeer for each session, which MetalLB accepts without FRR. */
 export function peerPerSession({ sessions, problems }: Sessions): Drafts {
   const drafts = sessions.map((session) => {
     const { node, hostname, router, source } = session
@@ -25,8 +25,8 @@ export function peerPerSession({ sessions, problems }: Sessions): Drafts {
 }
 
 /**
- * A BGPPeer for each router, whatever the number of nodes. In FRR mode, MetalLB up to 0.15.3 refuses two peers with one
- * router or with two local AS numbers, even if no node uses both. Foreign peers count too.
+ * Makes a BGPPeer for each router, whatever the number of nodes. In FRR mode, MetalLB up to 0.15.3 refuses two peers
+ * with one router or with different local AS numbers, even if no node uses both. Foreign peers count too.
  */
 export function peerPerRouter(
   { sessions, problems }: Sessions,
@@ -61,7 +61,7 @@ function sharedFields({ peerAsn, isMultihop, password }: Session): string {
   return JSON.stringify([peerAsn, isMultihop, password])
 }
 
-/** With the AS number: a changed number gives new peers, as it could not change on all nodes at once. */
+/** Contains the AS number: a changed number needs new peers, because it cannot change on all nodes at once. */
 function nameOfShared({ localAsn, router }: Session): string {
   return `as${localAsn}.${nameOf(router)}`
 }
@@ -73,8 +73,8 @@ function groupFields(alike: Session[]): Pick<Draft, 'nodes' | 'selector'> {
 }
 
 /**
- * Why a foreign peer makes a session impossible. If ours exists beside a foreign one already, this MetalLB judges each
- * node by itself; and a node keeps the session that it has.
+ * Why a foreign peer makes a session impossible. If ours already exists beside a foreign one, this MetalLB checks each
+ * node separately. A node always keeps its session.
  */
 function conflictReason(
   session: Session,
@@ -90,19 +90,19 @@ function conflictReason(
   )
 }
 
-/** Whether a peer of another name can become the one of a session: with the AS number it would be another. */
+/** Whether a peer with another name can be the shared peer of a session. Another AS number needs another peer. */
 export function isShared({ spec }: BGPPeer, { localAsn, router }: Session): boolean {
   return !spec.vrf && spec.myASN === localAsn && parseAddress(spec.peerAddress ?? '')?.text === router.text
 }
 
-/** FRR is one router: it has one router ID, one AS number, and one session with each neighbour. */
+/** FRR acts as one router, with one router ID, one AS number, and one session with each neighbour. */
 function isInConflict({ spec }: BGPPeer, { router, localAsn }: Session): boolean {
   const { vrf, routerID, myASN, peerAddress = '' } = spec
   if (vrf) return routerID !== undefined && routerID !== ''
   return Boolean(routerID) || myASN !== localAsn || parseAddress(peerAddress)?.text === router.text
 }
 
-/** Whether a peer may select a node of which only the hostname is known. */
+/** Whether a peer may select a node, judged by its hostname alone. */
 function isForHostname({ spec: { nodeSelectors = [] } }: BGPPeer, { hostname }: Session): boolean {
   const labels = { [hostnameLabel]: hostname }
   const known = nodeSelectors

@@ -54,13 +54,13 @@ type Spec = BGPPeer['spec']
 const holdTime = '30s'
 
 /**
- * The BGPPeer of a draft. MetalLB closes the sessions of a peer and opens them again when anything in its spec changes.
- * So a peer that exists keeps its name, and every field that says the same in other words.
+ * The BGPPeer of a draft. MetalLB restarts the sessions of a peer when anything in its spec changes. So an existing
+ * peer keeps its name, and every field that means the same in another form.
  */
 function peerObject(draft: Draft, marks: Marks, known: BGPPeer | undefined): BGPPeer {
   const spec = specOf(draft, marks, known?.spec)
   const { ebgpMultiHop: _unsaid, ...others } = spec
-  // MetalLB without FRR takes every router for one that is several hops away. Predecessors do not say so.
+  // MetalLB without FRR treats every session as multi-hop. Predecessors leave the field out.
   const isUnsaid = draft.source !== undefined && known !== undefined && known.spec.ebgpMultiHop === undefined
   return {
     apiVersion: 'metallb.io/v1beta2',
@@ -80,17 +80,21 @@ function specOf({ session, selector, source }: Draft, marks: Marks, known: Spec 
     peerAddress: knownText(known?.peerAddress, router.text),
     ...(source === undefined ? cleared({ sourceAddress }) : { sourceAddress: knownText(sourceAddress, source) }),
     holdTime,
-    // In v1beta1 it is always there. With FRR, 0s beside a hold time would end the session each time that it runs out.
+    // In v1beta1 the field always exists. With FRR, 0s beside a hold time ends the session each time the hold time
+    // expires.
     ...(known?.holdTime === holdTime ? {} : cleared({ keepaliveTime })),
     // MetalLB refuses multi-hop within one AS.
     ebgpMultiHop: isMultihop && localAsn !== peerAsn,
     ...passwordFields(password, marks, known),
-    // A predecessor that comes back finds its count of Services.
+    // A predecessor that returns finds its count of Services.
     nodeSelectors: isSelected ? nodeSelectors : [selector, ...nodeSelectors.filter(isCounting)],
   }
 }
 
-/** A predecessor wrote the password into the peer. While it is the right one it stays: a reference to it is a change. */
+/**
+ * The password of a peer. A predecessor wrote it into the peer itself, and there it stays while it is right: a
+ * reference would be a change.
+ */
 function passwordFields(
   password: string | undefined,
   { passwordSecret: name }: Marks,
@@ -102,13 +106,13 @@ function passwordFields(
   return known?.passwordSecret ? { ...plain, passwordSecret: { name: '' } } : plain
 }
 
-/** To remove what is there we must write it empty: a field that we leave out stays. */
+/** Clears fields that are set: an omitted field would stay, so null removes it. */
 function cleared<Name extends string>(fields: Record<Name, unknown>): Partial<Record<Name, null>> {
   const there = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null)
   return Object.fromEntries(there.map(([name]) => [name, null])) as Partial<Record<Name, null>>
 }
 
-/** The text that is there, if it is the same address. */
+/** The stored text, if it is the same address. */
 function knownText(known: string | null | undefined, text: string): string {
   return known && parseAddress(known)?.text === text ? known : text
 }

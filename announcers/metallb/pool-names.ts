@@ -4,12 +4,12 @@ import { compareTexts } from '../shared/order.ts'
 import { type ExistingObjects, isCounting } from './ownership.ts'
 import { isPeer, isPool } from './resources.ts'
 
-/** A pool that does not exist yet: its name, and the labels by which a predecessor knows whose it is. */
+/** The name of a new pool, and the labels by which a predecessor finds the Service that it is for. */
 export type PoolName = { name: string; labels: Record<string, string> }
 
 /**
- * Names new pools. After a takeover a new pool gets the name that the predecessor would give it: then nothing has to be
- * renamed on the way back. A rename needs a second pool with the same address, which MetalLB refuses even for a moment.
+ * Names new pools. After a takeover, a new pool gets the name that the predecessor would give it, so that the way back
+ * needs no rename. A rename needs a second pool with the same address, which MetalLB refuses even briefly.
  */
 export function poolNaming({ ours, foreign }: ExistingObjects): (shown: ShownAddress) => PoolName {
   const taken = new Set([...ours, ...foreign].filter(isPool).map(({ metadata }) => metadata.name))
@@ -17,14 +17,14 @@ export function poolNaming({ ours, foreign }: ExistingObjects): (shown: ShownAdd
   return ({ address, services }) => {
     const [service = ''] = services.toSorted(compareTexts)
     const name = poolNameOf(service)
-    // A pool has one address: the second address of a Service gets a pool by its own name.
+    // A pool has one address, so the pool of a Service's second address is named after the address.
     if (!isTakenOver || service === '' || taken.has(name)) return { name: nameOf(address), labels: {} }
     taken.add(name)
     return { name, labels: serviceLabel(service) }
   }
 }
 
-/** Whether an object has what only a predecessor writes, and what stays when we take it over. */
+/** Whether an object has fields that only a predecessor writes, and that survive a takeover. */
 function isOfPredecessor(object: KubeObject): boolean {
   const labels = Object.keys(object.metadata.labels ?? {})
   if (isPool(object)) return labels.some((key) => key.startsWith('service-'))
@@ -40,6 +40,6 @@ export function poolNameOf(key: string): string {
 export function serviceLabel(key: string): Record<string, string> {
   const [namespace = '', service = ''] = key.split('/')
   const [name, value] = [`service-${service}`, `namespace-${namespace}`]
-  // The API server refuses longer ones, of a predecessor too.
+  // The API server refuses longer ones, even from a predecessor.
   return name.length <= 63 && value.length <= 63 ? { [name]: value } : {}
 }

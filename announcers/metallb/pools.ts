@@ -32,9 +32,9 @@ export function metallbAddresses(announced: readonly Announced[], families: read
 export type WantedPool = WantedObject & { object: IPAddressPool; facts: PoolFacts }
 
 /**
- * A pool for each address. MetalLB refuses two pools that overlap, so our pool that holds an address keeps it, and its
- * name. It stays whatever foreign objects exist: its address may be announced already. A Service that shows an address
- * keeps it.
+ * A pool for each address. MetalLB refuses two pools that overlap, so our existing pool of an address stays, with its
+ * name. It stays whatever foreign objects exist, because its address may be announced already. A Service that shows an
+ * address keeps it.
  */
 export function poolsOf(
   { shown, visible = [] }: { shown: readonly ShownAddress[]; visible: readonly Announced[] | undefined },
@@ -71,8 +71,8 @@ export function poolsOf(
 }
 
 /**
- * The pools that hold an address of which the ledger has not decided yet whose it is. They stay as they are: the address
- * is announced already, by us or by a predecessor.
+ * The pools of addresses that the ledger has not decided yet. They stay as they are, because we or a predecessor may
+ * announce the addresses already.
  */
 export function undecidedPools(
   undecided: readonly Announced[],
@@ -111,8 +111,8 @@ export function announcingPool(
 }
 
 /**
- * The annotation by which a Service chooses another pool than its address's, where MetalLB refuses it then; undefined if
- * there is none. The newer name wins.
+ * The annotation by which a Service chooses another pool than the address's, so that MetalLB refuses the address;
+ * undefined if there is none. The newer name wins.
  */
 export function otherPoolChoice(annotations: Readonly<Record<string, string>>, pool: string): string | undefined {
   const name = metallbPoolAnnotations.findLast((one) => annotations[one])
@@ -120,8 +120,8 @@ export function otherPoolChoice(annotations: Readonly<Record<string, string>>, p
 }
 
 /**
- * The Services that get no address of MetalLB, as they choose another pool. A Service that shows its address has it: a
- * MetalLB that does not know the annotation ignores it.
+ * The Services that get no address from MetalLB, because they choose another pool. A Service that already shows its
+ * address is fine: a MetalLB that does not know the annotation ignores it.
  */
 export function refusedChoices(pools: readonly WantedPool[], { facts, visible = [] }: Announcements): Problem[] {
   const showing = new Set(visible.flatMap(({ services }) => services))
@@ -145,7 +145,7 @@ function isWide({ spec: { addresses } }: IPAddressPool): boolean {
   return addresses.length !== 1 || !/^([\d.]+\/32|[\da-f:.]+:[\da-f:.]*\/128)$/i.test(addresses[0] ?? '')
 }
 
-/** Finds the pool that holds an address: rather one that holds no other. */
+/** Finds the pool that holds an address, preferably one that holds no other. */
 function poolHolders(pools: readonly IPAddressPool[]): (address: IpAddress) => IPAddressPool | undefined {
   const ordered = pools.toSorted((one, other) => compareTexts(one.metadata.name, other.metadata.name))
   const single = new Map(ordered.toReversed().map((pool) => [pool.spec.addresses.join(), pool]))
@@ -153,7 +153,7 @@ function poolHolders(pools: readonly IPAddressPool[]): (address: IpAddress) => I
   return (address) => single.get(prefixOf(address)) ?? wider.find(({ spec }) => isInRanges(address, spec.addresses))
 }
 
-/** The prefixes that a pool holds, as they are there if they are the same. */
+/** The prefixes of a pool, in their stored order if they are the same. */
 function prefixesOf(addresses: readonly IpAddress[], known: IPAddressPool | undefined): string[] {
   const prefixes = addresses.map(prefixOf)
   const before = known?.spec.addresses ?? []
@@ -162,8 +162,8 @@ function prefixesOf(addresses: readonly IpAddress[], known: IPAddressPool | unde
 }
 
 /**
- * Keeps a pool for the namespaces of its Services: else any Service that names it gets the address, if it comes first. A
- * pool without this stays so. Its address is taken already, and its definition may not know the field.
+ * Reserves a pool for the namespaces of its Services: otherwise any Service that names the pool could get the address
+ * first. A pool without this field stays so: its address is taken already, and its CRD may lack the field.
  */
 function reservedFor(
   services: readonly string[],
@@ -174,7 +174,7 @@ function reservedFor(
   return { serviceAllocation: { namespaces } }
 }
 
-/** Without automatic assignment: MetalLB would give the address to any Service that waits for one. */
+/** Automatic assignment is off: otherwise MetalLB would give the address to any Service that waits for one. */
 function makePool({ name, labels }: PoolName, spec: IPAddressPool['spec'], marks: Marks): IPAddressPool {
   return {
     apiVersion: 'metallb.io/v1beta1',
@@ -212,7 +212,7 @@ export function silencedServices(
   advertisements: readonly BGPAdvertisement[],
   services: Announcements['facts'],
 ): Problem[] {
-  // As a rule no advertisement selects Services, and there may be thousands.
+  // Usually no advertisement selects Services, of which there may be thousands.
   if (!advertisements.some(({ spec = {} }) => selectsServices(spec))) return []
   return pools.flatMap(({ object, facts, subjects }) =>
     subjects.flatMap((subject) => {

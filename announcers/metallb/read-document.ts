@@ -5,15 +5,15 @@ import { parseIpAddress } from '../../lib/ip-address.ts'
 
 export type DocumentPool = { name: string; protocol: string; addresses: string[] }
 
-/** The configuration that MetalLB before 0.13 reads in its ConfigMap. Nothing of it is a password. */
+/** The configuration that MetalLB before 0.13 reads in its ConfigMap. It contains no password. */
 export type MetallbDocument = {
   pools: DocumentPool[]
   peers: number
-  /** Why MetalLB refuses all of it. */
+  /** Why MetalLB refuses the whole document. */
   problems: string[]
 }
 
-/** MetalLB refuses a document with any other key. */
+/** The known keys: MetalLB refuses a document with any other. */
 const keys = {
   'the document': ['peers', 'address-pools', 'bgp-communities', 'bfd-profiles', 'peer-autodiscovery'],
   pool: ['name', 'protocol', 'addresses', 'auto-assign', 'avoid-buggy-ips', 'bgp-advertisements'],
@@ -68,7 +68,7 @@ function poolProblems({ name, protocol, addresses }: DocumentPool): string[] {
   ]
 }
 
-/** Whether MetalLB takes a text for addresses: it needs the length of the prefix even for a single one. */
+/** Whether MetalLB accepts a text as a range of addresses: even a single one needs a prefix length. */
 function isRange(text: string): boolean {
   const [first = '', second] = text.split(text.includes('-') ? '-' : '/').map((part) => part.trim())
   const address = parseIpAddress(first)

@@ -6,7 +6,7 @@ import type { LabelSelector } from '../../lib/label-selector.ts'
 export type IPAddressPool = KubeObject & {
   apiVersion: 'metallb.io/v1beta1'
   kind: 'IPAddressPool'
-  /** Null in what we write: the field must go. MetalLB knows it since 0.13.9. */
+  /** Null in what we write removes the field, which MetalLB has known since 0.13.9. */
   spec: { addresses: string[]; autoAssign?: boolean; serviceAllocation?: { namespaces?: string[] } | null }
 }
 
@@ -17,7 +17,7 @@ export type BGPPeer = KubeObject & {
     myASN: number
     peerASN?: number
     peerAddress?: string
-    /** Null in what we write: the field must go. */
+    /** Null in what we write removes the field. */
     sourceAddress?: string | null
     routerID?: string
     vrf?: string
@@ -46,7 +46,7 @@ export type BGPAdvertisement = KubeObject & {
   }
 }
 
-/** The state that a part of MetalLB reports of its configuration, from 0.15.3 on. */
+/** The state of its configuration that a part of MetalLB reports, from 0.15.3 on. */
 export type ConfigurationState = KubeObject & {
   apiVersion: 'metallb.io/v1beta1'
   kind: 'ConfigurationState'
@@ -59,7 +59,7 @@ export const ipAddressPools = defineResource<IPAddressPool>({
   plural: 'ipaddresspools',
   namespaced: true,
 })
-/** Not v1beta1: that one knows no Secret for the password, and needs a webhook of MetalLB for every read. */
+/** Version v1beta1 has no Secret for the password, and needs MetalLB's webhook for every read. */
 export const bgpPeers = defineResource<BGPPeer>({
   apiVersion: 'metallb.io/v1beta2',
   kind: 'BGPPeer',
@@ -79,7 +79,7 @@ export const configurationStates = defineResource<ConfigurationState>({
   namespaced: true,
 })
 
-/** The kinds by which addresses are announced: those that we write, and that predecessors wrote. */
+/** The kinds that announce addresses, which we write and predecessors wrote. */
 export const metallbKinds = [bgpAdvertisements, ipAddressPools, bgpPeers]
 
 export const isPool = (object: KubeObject): object is IPAddressPool => object.kind === ipAddressPools.kind

@@ -46,12 +46,13 @@ function implied(
   mode: string | undefined,
   dialect: LoadBalancerDialect,
 ): 'crd' | 'configmap' | 'undecided' {
-  // Later versions of a predecessor ignore the name. Only custom resources have a mode, so a name beside it may be a leftover.
+  // Later versions of a predecessor ignore the name. Only custom resources have a mode, so a name beside a mode may be
+  // a leftover.
   if (path.length === 2) return mode === undefined ? 'configmap' : 'undecided'
   return path.length === 1 ? dialect.namespaceAlone : 'undecided'
 }
 
-/** The ConfigMap of MetalLB that the process may write; without a namespace, in each one. */
+/** The MetalLB ConfigMap that the process may write; without a namespace, in every namespace. */
 export function metallbConfigMapOf({
   loadBalancer: software,
   metallbConfigMap,
@@ -64,7 +65,7 @@ export function metallbConfigMapOf({
   return { namespace: own?.namespace, name: metallbConfigMap ?? name }
 }
 
-/** Other software has a namespace too, which is not MetalLB's. */
+/** Only MetalLB's own kinds: other software has a namespace too. */
 function isMetallb(loadBalancer: LoadBalancer): loadBalancer is Extract<LoadBalancer, { kind: `metallb${string}` }> {
   return loadBalancer.kind.startsWith('metallb')
 }

@@ -21,21 +21,24 @@ const dialect: ParseOptions & DocumentOptions & SchemaOptions = {
 /** The style of the Kubernetes tools; long texts are not folded. */
 const style = { indentSeq: false, flowCollectionPadding: false, lineWidth: 0 } as const
 
-/** Equal values are written twice, without an alias: a person who edits the first would change the second too. */
+/** Equal values are written twice: with an alias, a person who edits the first would change the second too. */
 const withoutAliases = { aliasDuplicateObjects: false } as const
 
 /** A document as text, and the value that it holds. */
 export type Yaml = { text: string; value: JsonObject }
 
-/** The change of a list of maps at the top of a document; items are named by their index. */
+/** The change of a top-level list of maps; items are identified by their index. */
 export type ListChange = {
   drop: ReadonlySet<number>
-  /** Fields that get another value; other fields stay. */
+  /** New values of fields; other fields stay. */
   alter: ReadonlyMap<number, JsonObject>
   add: readonly JsonObject[]
 }
 
-/** Reads a document whose top is a map. An error names the place, and quotes nothing: the document holds passwords. */
+/**
+ * Reads a document whose root is a map. An error names the place but quotes nothing, because the document holds
+ * passwords.
+ */
 export function readYaml(text: string): Yaml {
   const value: unknown = valueOf(parse(text)) ?? {}
   if (!isJsonObject(value)) throw new Error('the document is not a map of settings')
@@ -60,14 +63,14 @@ function valueOf(document: Document.Parsed): unknown {
   }
 }
 
-/** The items of a list at the top of the document; none if the list does not exist. */
+/** The items of a top-level list of the document; none if the list does not exist. */
 export function listOf({ value }: Yaml, key: string): unknown[] {
   const list = value[key] ?? []
   if (!Array.isArray(list)) throw new Error(`${key} is not a list`)
   return list
 }
 
-/** The text with its lists changed. All other values and all comments stay; a person's indentation does not. */
+/** The text with its lists changed. All other values and all comments stay, but not a person's indentation. */
 export function changeLists(yaml: Yaml, changes: Readonly<Record<string, ListChange>>): string {
   const missing = Object.entries(changes).filter(([, { drop, alter, add }]) => drop.size + alter.size + add.length > 0)
   if (missing.length === 0) return yaml.text
@@ -83,7 +86,7 @@ function changed(items: unknown[], { drop, alter, add }: ListChange): unknown[] 
   return [...altered.filter((_, at) => !drop.has(at)), ...add]
 }
 
-/** The document with these changes; undefined where an alias stands in the way. Its error would quote the document. */
+/** The document with these changes; undefined if an alias prevents them. The alias's error would quote the document. */
 function rewritten(text: string, changes: readonly [string, ListChange][]): string | undefined {
   const document: Document = parse(text)
   document.contents ??= document.createNode({})

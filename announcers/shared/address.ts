@@ -3,7 +3,7 @@ import { quote } from '../../lib/text.ts'
 import type { Announced, Problem } from '../announcer.ts'
 import { compareTexts, distinct, distinctProblems } from './order.ts'
 
-/** The address that a text holds; undefined for one that some programs read as IPv4 and others as IPv6. */
+/** The address that a text holds; undefined for one that programs may read as either IPv4 or IPv6. */
 export function parseAddress(text: string): IpAddress | undefined {
   const address = parseIpAddress(text)
   return address && isIpv4Mapped(address) ? undefined : address
@@ -20,16 +20,18 @@ export function nameOf({ text }: IpAddress): string {
   return padded.replaceAll(':', '-')
 }
 
-/** An address, and the Services that show it, each once and in order. */
+/** An address and the Services that show it, sorted and without duplicates. */
 export type ShownAddress = { address: IpAddress; services: string[] }
 
-/** The families that the software can announce, and why it cannot announce an address that is none of them. */
+/** The families that the software can announce, and why it cannot announce another address. */
 type Announceable = {
   families: readonly IpFamily[]
   refusal: (text: string, address: IpAddress | undefined) => string
 }
 
-/** Every address of a state that the software can announce, once and in order, and why it cannot announce the others. */
+/**
+ * Every address of a state that the software can announce, sorted and without duplicates, and problems for the others.
+ */
 export function announceableAddresses(
   announced: readonly Announced[],
   { families, refusal }: Announceable,
@@ -50,7 +52,7 @@ export function announceableAddresses(
   return { shown: ordered.map(([, one]) => one), problems: distinctProblems(problems) }
 }
 
-/** The same for IPv4 addresses that Services show, with software of which we request no others. */
+/** The same for IPv4 addresses that Services show, for software from which we request no others. */
 export function announceableIpv4(announced: readonly Announced[], software: string) {
   const refusal = (text: string) =>
     `${quote(text)} is not an IPv4 address, and eip-admission has ${software} announce no other`

@@ -5,18 +5,18 @@ export function compareTexts(one: string, other: string): number {
   return one < other ? -1 : Number(one > other)
 }
 
-/** The texts, each once and in order. */
+/** The texts, sorted and without duplicates. */
 export function distinct(texts: readonly string[]): string[] {
   return [...new Set(texts)].toSorted(compareTexts)
 }
 
-/** The problems, each once and in order. */
+/** The problems, sorted and without duplicates. */
 export function distinctProblems(problems: readonly Problem[]): Problem[] {
   const byContent = new Map(problems.map((problem) => [JSON.stringify([problem.subject, problem.message]), problem]))
   return [...byContent].toSorted(([one], [other]) => compareTexts(one, other)).map(([, problem]) => problem)
 }
 
-/** The most common text; of equally common ones the first in order. Undefined if there are none. */
+/** The most common text; on a tie, the first in order. Undefined if there are none. */
 export function mostCommon(texts: readonly string[]): string | undefined {
   const counts = new Map<string, number>()
   for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1)

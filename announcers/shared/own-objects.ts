@@ -5,7 +5,7 @@ import type { Problem, WantedObject } from '../announcer.ts'
 import { distinct, distinctProblems } from './order.ts'
 import type { Session } from './sessions.ts'
 
-/** The name of our objects of which there is one, and the beginning of the names of the others. */
+/** The name of our single objects, and the prefix of the names of all others. */
 export const ownName = 'eip-admission'
 
 /** The labels of every object that we write. */
@@ -27,7 +27,7 @@ export function isWritten({ metadata: { labels = {} } }: KubeObject): boolean {
   return Object.entries(ownLabels).every(([key, value]) => labels[key] === value)
 }
 
-/** The Secret with the password of sessions, of those that have one. */
+/** The Secret with the password, for the sessions that have one. */
 export function passwordSecret(
   password: string | undefined,
   sessions: readonly Session[],
@@ -45,12 +45,12 @@ export function passwordSecret(
   return [{ object, subjects: nodesOf(using) }]
 }
 
-/** The nodes of sessions as subjects, each once and in order. */
+/** The nodes of sessions as subjects, sorted and without duplicates. */
 export function nodesOf(sessions: readonly Session[]): { node: string }[] {
   return distinct(sessions.map(({ node }) => node)).map((node) => ({ node }))
 }
 
-/** The objects whose name no foreign object has, and a problem for each of the others beside those that are known. */
+/** The objects whose names no foreign object has, and the known problems with one more for each of the others. */
 export function omitTakenNames(
   wanted: readonly WantedObject[],
   foreign: readonly KubeObject[],
@@ -68,7 +68,7 @@ export function omitTakenNames(
 
 type Kinds = readonly Resource<KubeObject>[]
 
-/** How many objects there are of each of these kinds, for people. */
+/** The number of objects of each of these kinds, for people. */
 export function countsOf(kinds: Kinds, objects: readonly KubeObject[]): string {
   const counts = kinds.map(({ kind }) => ({ kind, count: objects.filter((one) => one.kind === kind).length }))
   return counts
@@ -82,7 +82,7 @@ export function kubectlNames(kinds: Kinds): string {
   return kinds.map(({ plural, apiVersion }) => `${plural}.${apiVersion.split('/')[0]}`).join()
 }
 
-/** The namespaces in which the Secret of our sessions may be: our objects name them, and one is usual. */
+/** The namespaces in which the Secret of our sessions may be: those that our objects name, and the usual one. */
 export function secretNamespaces(
   objects: readonly KubeObject[],
   { annotation, usual }: { annotation: string; usual: string },
@@ -90,7 +90,7 @@ export function secretNamespaces(
   return distinct([...objects.flatMap(({ metadata }) => metadata.annotations?.[annotation] ?? []), usual])
 }
 
-/** The command that deletes the password of the sessions, where it is. */
+/** The command that deletes the Secret with the password of the sessions. */
 export function secretDeletion(namespace: string): string {
   return `\`kubectl delete secret ${names.bgpSecret} -n ${namespace} --ignore-not-found\``
 }

@@ -1,7 +1,7 @@
 import { type KubeObject, keyOf } from '../../kube/objects.ts'
 import type { ProgramContainer, RunningProgram, SoftwareFinding } from '../check.ts'
 
-/** The containers that run an image of this name, each with its workload. */
+/** The containers that run a matching image, each with its workload. */
 export function containersOf(
   workloads: readonly RunningProgram[],
   image: RegExp,

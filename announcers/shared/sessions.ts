@@ -19,13 +19,13 @@ export type Session = {
   password: string | undefined
 }
 
-/** The families of routers that the software can speak with, and what to say of the others. */
+/** The families of routers that the software can speak with, and the phrase about others for messages. */
 export type Families = { possible: readonly IpFamily[]; otherwise: string }
 
 export type Sessions = { sessions: Session[]; problems: Problem[] }
 
 /**
- * Every session of a state that announcing software can be configured with, in order, and the problems of the others. No
+ * Every session of a state that announcing software can be configured with, in order, and problems for the others. No
  * two sessions share node and router, no two nodes share a hostname, and no node has two hostnames.
  */
 export function possibleSessions(nodes: readonly NodePeers[], families: Families): Sessions {
@@ -59,12 +59,12 @@ export function possibleSessions(nodes: readonly NodePeers[], families: Families
   return { sessions: [...kept.values()], problems: distinctProblems(problems) }
 }
 
-/** The problem of a node one of whose sessions is not configured. */
+/** The problem of a node with a session that is not configured. */
 export function sessionProblem(node: string, reason: string): Problem {
   return { subject: { node }, message: `a BGP session is not configured: ${reason}` }
 }
 
-/** Whether nodes have peers, and no object of the kind that begins sessions is wanted. */
+/** Whether nodes have peers, but no object of the kind that starts sessions is wanted. */
 export function lacksSessions(nodes: readonly NodePeers[], wanted: readonly WantedObject[], kind: string): boolean {
   return nodes.some(({ peers }) => peers.length > 0) && !wanted.some(({ object }) => object.kind === kind)
 }
@@ -100,12 +100,12 @@ function isAsn(asn: number): boolean {
   return Number.isInteger(asn) && asn >= 1 && asn <= 4_294_967_295
 }
 
-/** The same text for equal sessions and for no others; never shown, as it contains the password. */
+/** The same text for equal sessions only; never shown, because it contains the password. */
 function rank({ hostname, node, router, source, localAsn, peerAsn, isMultihop, password }: Session): string {
   return JSON.stringify([hostname, node, router.text, localAsn, peerAsn, source.text, isMultihop, password])
 }
 
-/** The sessions that can use one password, as one Secret holds one: the password of most sessions. */
+/** The sessions that can use the password of most sessions, because the one Secret holds one password. */
 export function sessionsWithOnePassword({ sessions, problems }: Sessions): Sessions & { password: string | undefined } {
   const password = mostCommon(sessions.flatMap((session) => session.password ?? []))
   const isAlike = (own: string | undefined) => own === undefined || own === password

@@ -22,7 +22,7 @@ export const announcedAddresses = defineSoftwareCheck({
       const peerless = metallb.some(isPeer) ? [] : [noPeers('no BGPPeer', held.length)]
       return [...peerless, ...held.flatMap((one) => notInPool(one, metallb))]
     }
-    // That it does not exist is a finding of its own.
+    // Another check reports a missing document.
     if (!document) return []
     const { pools, peers, problems } = readMetallbDocument(document)
     if (problems.length > 0) return []
@@ -31,7 +31,7 @@ export const announcedAddresses = defineSoftwareCheck({
   },
 })
 
-/** Whether MetalLB reads objects; else it reads a ConfigMap. */
+/** Whether MetalLB reads objects, as opposed to a ConfigMap. */
 export function readsObjects(definitions: readonly KindDefinition[], { kind }: LoadBalancer): boolean {
   return kind === 'metallb' ? definitions.length > 0 : kind === 'metallb-crd'
 }
@@ -91,7 +91,7 @@ function notInPool({ service, address, text }: HeldAddress, metallb: readonly Ku
   return [{ level: 'error', what: `${what}: no BGPAdvertisement selects its pool ${pool.name}`, why, fix }]
 }
 
-/** From this version on MetalLB writes down what its speakers announce. */
+/** The kind in which MetalLB, from 0.15 on, reports what its speakers announce. */
 const announcementKind = 'servicebgpstatuses.metallb.io'
 
 const unreported = (loadBalancer: LoadBalancer): SoftwareFinding => ({

@@ -44,11 +44,11 @@ export const metallbDocumentCheck = defineSoftwareCheck({
   judge({ document, definitions, workloads }, { loadBalancer }) {
     if (document) return refusals(document)
     if (!('name' in loadBalancer)) return []
-    // Where MetalLB's objects are known, it reads those.
+    // If MetalLB's CRDs exist, it reads objects.
     if (loadBalancer.kind === 'metallb' && definitions.length > 0) return []
     const { namespace, name } = loadBalancer
     const programs = metallbContainers(workloads)
-    // That MetalLB runs elsewhere is a finding of its own, and a ConfigMap here would not help.
+    // Another check reports MetalLB in another namespace, where a ConfigMap here would not help.
     if (programs.length > 0 && !programs.some(({ workload }) => workload.metadata.namespace === namespace)) return []
     return [
       {
@@ -124,7 +124,7 @@ function overlaps(pools: readonly Pool[]): SoftwareFinding[] {
 function sharedRanges(one: Pool, other: Pool): string | undefined {
   for (const first of one.addresses)
     for (const second of other.addresses) {
-      // Either range has a known address in the other, if they share any.
+      // Overlapping ranges always have the first or last address of one in the other.
       const isShared =
         addressesOf(first).some((address) => isInRanges(address, [second])) ||
         addressesOf(second).some((address) => isInRanges(address, [first]))

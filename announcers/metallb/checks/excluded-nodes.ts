@@ -6,7 +6,7 @@ import { shell } from '../../../lib/remedy.ts'
 
 const speakerImage = /(^|\/)metallb\/speaker(?=[:@]|$)|metallb-speaker/
 
-/** From this minor version of 0 on MetalLB heeds the label. */
+/** The minor version of 0.x from which MetalLB heeds the label. */
 const heedsLabelFrom = 14
 
 export const excludedNodes = defineSoftwareCheck({
@@ -21,7 +21,7 @@ export const excludedNodes = defineSoftwareCheck({
   },
 })
 
-/** Whether a speaker of this image heeds the label. An image without a version in its name is taken for a new one. */
+/** Whether a speaker of this image heeds the label. An image without a version in its name counts as new. */
 function heedsLabel(image: string): boolean {
   const version = versionOf(image)
   return version === undefined || version.major > 0 || version.minor >= heedsLabelFrom
@@ -36,8 +36,8 @@ function excludedFinding(workload: RunningProgram, nodes: readonly Node[]): Soft
   const running = nodes.filter(({ metadata: { labels = {} } }) =>
     Object.entries(nodeSelector).every(([name, value]) => labels[name] === value),
   )
-  // Where it runs on no node, another check says so.
-  // MetalLB itself heeds no value, unlike us: `false` silences a node too.
+  // Another check reports a speaker that runs on no node. MetalLB itself heeds no value, unlike us: `false` silences a
+  // node too.
   if (running.length === 0 || !running.every(({ metadata: { labels = {} } }) => excludeLabel in labels)) return []
   return [
     {

@@ -51,7 +51,7 @@ export function logCommand(part: 'controller' | 'speaker', loadBalancer: LoadBal
   return shell`kubectl logs -n ${namespace ?? 'metallb-system'} -l component=${part} --tail=-1   # -l app.kubernetes.io/component=${part} where Helm installed MetalLB`
 }
 
-/** MetalLB brings it from 0.13 on. */
+/** MetalLB installs its CRD from 0.13 on. */
 const objectsKind = 'ipaddresspools.metallb.io'
 
 export const metallbClass = defineSoftwareCheck({
@@ -98,7 +98,7 @@ function flagOf(args: readonly string[], name: string): string | undefined {
 
 type Found = { workload: RunningProgram; container: ProgramContainer; image: string }
 
-/** The choice of the setting, and whether the cluster knows the objects of MetalLB. */
+/** The configured choice, and whether the cluster has MetalLB's CRDs. */
 type ChosenConfiguration = { loadBalancer: LoadBalancer; hasObjects: boolean }
 
 /** MetalLB reads its configuration only in its own namespace. */
@@ -117,7 +117,7 @@ function elsewhere(found: readonly Found[], seen: ChosenConfiguration): Software
   ]
 }
 
-/** Whether MetalLB of this image reads objects, by its version; without one in the name, by what the cluster knows. */
+/** Whether MetalLB of this image reads objects: by the version in its name, else by the CRDs in the cluster. */
 function readsObjects(image: string, { hasObjects }: ChosenConfiguration): boolean {
   const version = versionOf(image)
   return version === undefined ? hasObjects : version.major > 0 || version.minor >= 13
@@ -129,7 +129,7 @@ export function versionOf(image: string): { major: number; minor: number } | und
   return major === undefined ? undefined : { major: Number(major), minor: Number(minor) }
 }
 
-/** The setting for this MetalLB, with as much of the present one as fits. */
+/** The right setting for this MetalLB, which keeps as much as possible of the current one. */
 function fitting({ workload, container, image }: Found, seen: ChosenConfiguration): LoadBalancer {
   const { loadBalancer } = seen
   const { namespace = '' } = workload.metadata

@@ -10,7 +10,9 @@ import { type BGPAdvertisement, type BGPPeer, isAdvertisement, isPeer, isPool } 
 import { predecessorPeers, regionLabel } from './peers.ts'
 import { type WantedPool, predecessorPools } from './pools.ts'
 
-/** An object of MetalLB as the predecessor wrote it, without what changes with each Service, and without a password. */
+/**
+ * A MetalLB object that the predecessor wrote, without the parts that change with each Service, and without a password.
+ */
 export type FoundObject = {
   kind: string
   name: string
@@ -19,24 +21,24 @@ export type FoundObject = {
   spec: Record<string, unknown>
 }
 
-/** The facts that decide which objects of MetalLB the predecessor would have. */
+/** The facts that decide which MetalLB objects the predecessor would have. */
 export type PredecessorFacts = {
   marks: Marks & AnnouncerMarks
-  /** Its objects when we came. */
+  /** Its objects when we took over. */
   found: readonly FoundObject[]
   /** The Services that it will serve, with an address in spec. */
   services: readonly Service[]
   nodes: readonly Node[]
-  /** The password of BGP sessions, where peers refer to our Secret. */
+  /** The password of BGP sessions, if peers refer to our Secret. */
   password: string | undefined
 }
 
-/** A predecessor's objects for MetalLB. They are in one namespace: MetalLB reads no other. */
+/** A predecessor's objects for MetalLB, all in the one namespace that MetalLB reads. */
 export function foundObjects(
   objects: readonly KubeObject[],
   marks: AnnouncerMarks,
 ): { namespace: string; objects: FoundObject[] } | undefined {
-  // Our objects of an earlier takeover say nothing about the predecessor's way to write.
+  // Our objects from an earlier takeover do not show how the predecessor writes.
   const theirs = objects.filter(
     (one) => isOurs({ ...marks, namespace: one.metadata.namespace ?? '' }, one) && !isWritten(one),
   )
@@ -48,7 +50,7 @@ export function foundObjects(
 
 function strippedOf(object: KubeObject & { spec?: object }): FoundObject {
   const { name, labels = {}, annotations = {} } = object.metadata
-  // The API server shows a whole object that another program applied in an annotation, its password included.
+  // `kubectl apply` stores the whole object in this annotation, including its password.
   const { 'kubectl.kubernetes.io/last-applied-configuration': _applied, ...kept } = annotations
   const spec = isPeer(object) ? withoutSecrets(object) : { ...object.spec }
   return { kind: object.kind, name, labels, annotations: kept, spec }
@@ -59,7 +61,7 @@ function withoutSecrets({ spec }: BGPPeer): Record<string, unknown> {
   return { ...others, nodeSelectors: nodeSelectors.filter((one) => !isCounting(one)) }
 }
 
-/** The configuration of MetalLB as the predecessor would have it. Its objects of Services that exist stay in place. */
+/** The configuration of MetalLB that the predecessor would have. Its objects for existing Services stay in place. */
 export function predecessorConfiguration(facts: PredecessorFacts): ObjectConfiguration {
   const peerMode = hasSharedPeers(facts) ? 'frr' : 'native'
   return {
@@ -70,7 +72,7 @@ export function predecessorConfiguration(facts: PredecessorFacts): ObjectConfigu
   }
 }
 
-/** Every object of MetalLB that the predecessor would have. Ours that are none of them go. */
+/** Every MetalLB object that the predecessor would have. Any other object of ours is removed. */
 export function wantedObjects(existing: readonly KubeObject[], facts: PredecessorFacts): WantedObject[] {
   const pools = poolsToWrite(existing, facts)
   const known = new Set([
@@ -109,8 +111,8 @@ export function poolsToWrite(existing: readonly KubeObject[], facts: Predecessor
 }
 
 /**
- * The stored advertisement with the names of the pools that it has, and of those that are to exist. Undefined where it has
- * them all, and where none is ours: a person's own announces them.
+ * The stored advertisement with the names of its existing and its coming pools. Undefined if it has them all, or if
+ * none is ours: then a person's own announces them.
  */
 export function advertisementOfBoth(
   existing: readonly KubeObject[],
@@ -127,12 +129,15 @@ function advertisementIn(existing: readonly KubeObject[], { marks }: Predecessor
   return existing.filter(isAdvertisement).find((one) => isOurs(marks, one))
 }
 
-/** An empty list announces every pool, and the predecessor deletes the object with the first Service. */
+/**
+ * The advertisement with these names. Without any, it would announce every pool, and the predecessor would delete it
+ * with the first Service.
+ */
 function naming(names: readonly string[], stored: BGPAdvertisement): BGPAdvertisement {
   return { ...stored, metadata: placeOf(stored), spec: { ipAddressPools: [...names] } }
 }
 
-/** The names of an advertisement after pools got other names, in their order. */
+/** The names of an advertisement after the renaming of pools, in their order. */
 function advertisedNames({ spec = {} }: BGPAdvertisement, pools: readonly WantedPool[]): string[] {
   const newName = new Map(pools.flatMap(({ pool, replaces }) => (replaces ? [[replaces, pool.metadata.name]] : [])))
   const names = (spec.ipAddressPools ?? []).map((name) => newName.get(name) ?? name)
@@ -140,13 +145,16 @@ function advertisedNames({ spec = {} }: BGPAdvertisement, pools: readonly Wanted
   return [...new Set([...names, ...added.map(({ pool }) => pool.metadata.name)])]
 }
 
-/** Without names of deleted pools, such as our renamed ones. All, if none were left: none means every pool. */
+/**
+ * The names without deleted pools, such as our renamed ones. All names if none would be left, because none means every
+ * pool.
+ */
 function namesIn(known: ReadonlySet<string>, names: readonly string[]): readonly string[] {
   const left = names.filter((name) => known.has(name))
   return left.length === 0 ? names : left
 }
 
-/** Selectors that match no node: by them the predecessor knows which Services need a peer, and when none does. */
+/** Selectors that match no node, with which the predecessor tracks the Services that need a peer. */
 function countingSelectors({ services, marks: { counting } }: PredecessorFacts): LabelSelector[] {
   return services
     .map(keyOf)
@@ -157,7 +165,7 @@ function countingSelectors({ services, marks: { counting } }: PredecessorFacts):
     })
 }
 
-/** Whether the predecessor had one peer for the nodes of a region, as MetalLB with FRR needs it. */
+/** Whether the predecessor had one peer for all nodes of a region, as MetalLB with FRR requires. */
 function hasSharedPeers(facts: PredecessorFacts): boolean {
   return foundOf(facts, 'BGPPeer').some(({ spec }) => {
     const selectors = (spec['nodeSelectors'] ?? []) as LabelSelector[]
@@ -173,7 +181,7 @@ function labelsOf({ marks: { label } }: PredecessorFacts): Record<string, string
   return { [label.name]: label.value }
 }
 
-/** The object without the label by which it is ours. */
+/** The object without the label that makes it ours. */
 function unlabelled(object: KubeObject, stored: KubeObject): KubeObject {
   if (!isWritten(stored)) return { ...object, metadata: placeOf(stored) }
   const { labels, annotations } = object.metadata

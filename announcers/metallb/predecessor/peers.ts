@@ -8,21 +8,21 @@ import { isWritten } from '../../shared/own-objects.ts'
 import { isCounting, withoutOwnLabel } from '../ownership.ts'
 import type { BGPPeer } from '../resources.ts'
 
-/** A peer that the predecessor had written, without its password and without what counts Services. */
+/** A peer that the predecessor wrote, without its password and the selectors that count Services. */
 type FoundPeer = { name: string; spec: Record<string, unknown> }
 
 /** The label of the region of a node. */
 export const regionLabel = 'topology.kubernetes.io/region'
 
 export type PeerFacts = {
-  /** The peers that the predecessor had written. */
+  /** The peers that the predecessor wrote. */
   found: readonly FoundPeer[]
   nodes: readonly Node[]
-  /** Selectors that match no node, by which the predecessor counts the Services that are there now. */
+  /** Selectors that match no node, with which the predecessor counts the current Services. */
   counting: readonly LabelSelector[]
   /** The labels of the predecessor's objects. */
   labels: Record<string, string>
-  /** The predecessor's usual values, where nothing that was found shows them. */
+  /** The predecessor's usual values, if no found peer shows them. */
   usual: Record<string, unknown>
   password: string | undefined
 }
@@ -30,8 +30,8 @@ export type PeerFacts = {
 type Spec = BGPPeer['spec']
 
 /**
- * The peers as the predecessor would have written them. It adopts peers with its own names that count every Service.
- * Beside each peer with another name it writes a second one.
+ * The peers as the predecessor would write them. It adopts peers that have its own names and count every Service. For
+ * each peer with another name it would write a second one.
  */
 export function predecessorPeers(ours: readonly BGPPeer[], facts: PeerFacts): BGPPeer[] {
   const untouched = ours.filter((peer) => !isWritten(peer))
@@ -47,7 +47,7 @@ export function predecessorPeers(ours: readonly BGPPeer[], facts: PeerFacts): BG
   return [...untouched, ...adopted, ...added.flatMap((peer) => renamed(peer, facts, taken))]
 }
 
-/** A peer that was found, with what it said then. */
+/** A found peer with its former fields. */
 function restored(peer: BGPPeer, before: FoundPeer, facts: PeerFacts): BGPPeer {
   const found = before.spec as Spec
   const counted = withCounts(peer.spec.nodeSelectors ?? [], found.nodeSelectors ?? [], facts.counting)
@@ -66,7 +66,7 @@ function restored(peer: BGPPeer, before: FoundPeer, facts: PeerFacts): BGPPeer {
 
 const secretFields = new Set(['password', 'passwordSecret'])
 
-/** Our peer as one or several of the predecessor's: one for each node, or one for each region. */
+/** Our peer as one or more of the predecessor's: one for each node or each region. */
 function renamed(peer: BGPPeer, facts: PeerFacts, taken: Set<string>): BGPPeer[] {
   const hostnames = hostnamesOf(peer.spec) ?? []
   const nodes = facts.nodes.filter((node) => hostnames.includes(hostnameOf(node)))
@@ -94,7 +94,7 @@ function renamed(peer: BGPPeer, facts: PeerFacts, taken: Set<string>): BGPPeer[]
   })
 }
 
-/** The fields in which the predecessor's peers differ from ours, and which say nothing about a node or a router. */
+/** The fields in which the predecessor's peers differ from ours, whatever the node and the router. */
 function styleOf({ spec }: BGPPeer, { found, usual }: PeerFacts): Record<string, unknown> {
   const ofRouter = found.find((one) => sameRouter(one, spec))
   const style = ofRouter ?? found[0]
@@ -103,7 +103,7 @@ function styleOf({ spec }: BGPPeer, { found, usual }: PeerFacts): Record<string,
   return withoutEmpty({ holdTime, keepaliveTime, peerPort, ebgpMultiHop })
 }
 
-/** The number of a router in the names of peers: as in the names that were found, else as in the node's annotations. */
+/** The number of a router in peer names: from the names of found peers, else from the node's annotations. */
 function indexOf({ spec }: BGPPeer, place: string, { found, nodes }: PeerFacts): number {
   const numbers = found.filter((one) => sameRouter(one, spec)).flatMap(({ name }) => /-(\d+)$/.exec(name)?.[1] ?? [])
   const [first] = numbers
@@ -132,14 +132,14 @@ function addressText(address: string | undefined): string | undefined {
   return parseAddress(address ?? '')?.text
 }
 
-/** The selector of a region, with whatever else the predecessor's setting selects nodes by. */
+/** The selector of a region, with any further conditions of the predecessor's setting. */
 function regionSelector(region: string, { found }: PeerFacts): LabelSelector {
   const selectors = found.flatMap(({ spec }) => (spec as Spec).nodeSelectors ?? [])
   const like = selectors.find(({ matchLabels = {} }) => regionLabel in matchLabels)
   return { ...like, matchLabels: { ...like?.matchLabels, [regionLabel]: region } }
 }
 
-/** Selectors as they are there where they say what they should: any change would interrupt the session. */
+/** The stored selectors if they are equivalent, because any change would interrupt the session. */
 function withCounts(
   there: readonly LabelSelector[],
   own: readonly LabelSelector[],
@@ -164,7 +164,9 @@ function ownSelectors({ nodeSelectors = [] }: Spec): LabelSelector[] {
   return nodeSelectors.filter((one) => !isCounting(one))
 }
 
-/** Predecessors know no Secret: a reference would stay beside their password, and MetalLB refuses both together. */
+/**
+ * Predecessors do not use a Secret: a reference would stay beside their password, and MetalLB refuses both together.
+ */
 function plainPassword(spec: Spec, password: string | undefined): { password?: string; passwordSecret?: null } {
   if (!spec.passwordSecret?.name) return spec.password ? { password: spec.password } : {}
   return { ...(password !== undefined && { password }), passwordSecret: null }

@@ -13,17 +13,17 @@ export type PoolFacts = {
   services: readonly Service[]
   /** The labels of the predecessor's objects. */
   labels: Record<string, string>
-  /** The names of the pools that it had written. */
+  /** The names of the pools that it wrote. */
   found: ReadonlySet<string>
-  /** Pools of other people: the addresses in them need no pool. */
+  /** Other people's pools: addresses in them need no pool. */
   foreign: readonly IPAddressPool[]
 }
 
-/** A pool that is to exist, and the name of our pool that it replaces. */
+/** A pool that must exist, and the name of our pool that it replaces. */
 export type WantedPool = { pool: IPAddressPool; replaces?: string; isThere: boolean }
 
 /**
- * The pools by the names under which the predecessor looks for them. Our pool with another name would stay for ever. The
+ * The pools under the names by which the predecessor finds them. Our pool with another name would stay forever. The
  * predecessor refuses a Service whose address is in such a pool, or never removes the pool.
  */
 export function predecessorPools(ours: readonly IPAddressPool[], facts: PoolFacts): WantedPool[] {
@@ -49,7 +49,7 @@ export function predecessorPools(ours: readonly IPAddressPool[], facts: PoolFact
   return [...counted.map((pool) => ({ pool, isThere: true })), ...renamed, ...added]
 }
 
-/** A pool that we wrote under the predecessor's name, with the marks by which it counts the Services of a pool. */
+/** A pool that we wrote under the predecessor's name, with the labels and annotations that count its Services. */
 function countedIn(pool: IPAddressPool, users: readonly Service[]): IPAddressPool {
   if (!isWritten(pool)) return pool
   const { metadata } = pool
@@ -58,7 +58,7 @@ function countedIn(pool: IPAddressPool, users: readonly Service[]): IPAddressPoo
   return openToAll({ ...pool, metadata: { ...metadata, labels, ...(annotations && { annotations }) } })
 }
 
-/** The predecessor adds Services of any namespace to a pool, so none may be kept out. */
+/** Opens a pool to all namespaces, because the predecessor adds Services of any namespace. */
 function openToAll({ spec, ...pool }: IPAddressPool): IPAddressPool {
   return { ...pool, spec: { ...spec, ...(spec.serviceAllocation && { serviceAllocation: null }) } }
 }
@@ -74,7 +74,7 @@ function toWanted(users: readonly Service[], { facts, taken, addresses, replaces
   const [first] = ordered
   if (!first) return []
   const named = poolNameOf(keyOf(first))
-  // A Service with two addresses: the predecessor has one pool for each Service.
+  // The name is taken if a Service has two addresses: the predecessor has one pool for each Service.
   const name = taken.has(named) && replaces !== undefined ? replaces : named
   taken.add(name)
   const pool: IPAddressPool = {
@@ -95,7 +95,7 @@ function serviceLabels(users: readonly Service[]): Record<string, string> {
   return Object.assign({}, ...users.map((user) => serviceLabel(keyOf(user))))
 }
 
-/** By these annotations the predecessor counts, from 3.8 on, the Services that share the address of a pool. */
+/** The annotations with which the predecessor, from 3.8 on, counts the Services that share a pool's address. */
 function sharedAnnotations(users: readonly Service[]): { annotations?: Record<string, string> } {
   const keys = users.flatMap((service) => {
     const key = metallbSharingAnnotations
@@ -109,7 +109,7 @@ function sharedAnnotations(users: readonly Service[]): { annotations?: Record<st
   return { annotations: Object.fromEntries([...byKey].map(([name, all]) => [name, text(all)])) }
 }
 
-/** Finds the Services with an address in ranges. Nearly all pools hold one address, so those need no search. */
+/** Finds the Services with an address in given ranges. Nearly all pools hold one address, which a map answers. */
 function usersFinder(services: readonly Service[]): (addresses: readonly string[]) => Service[] {
   const placed = services.flatMap((service) => {
     const address = parseAddress(service.spec.loadBalancerIP ?? '')
