@@ -26,8 +26,8 @@ export type ServiceState = {
 }
 
 /**
- * The address under which the network should know a Service. A Service that is being deleted has none. Neither has one
- * whose address the ledger does not hold for it: an address that is being released may belong to another user tomorrow.
+ * The address under which the network should know a Service. A Service under deletion has none. Nor has a Service whose
+ * address the ledger does not hold for it: a released address may belong to another customer tomorrow.
  */
 export function announcedAddress({ service, wanted, record, first }: ServiceState): string | undefined {
   if (service.metadata.deletionTimestamp) return undefined
@@ -49,7 +49,7 @@ export function announcedAddress({ service, wanted, record, first }: ServiceStat
   }
 }
 
-/** The second address of a Service, which no field of its spec shows: it is there as soon as it is bound. */
+/** The second address of a Service. No field of its spec shows it, so it counts once it is bound. */
 function secondAddress({ service, wanted, record, first }: ServiceState & { record: ElasticIP }): string | undefined {
   const isBound = phaseOf(record) === 'Bound' && record.spec.claimRef?.uid === service.metadata.uid
   const mayHaveTwo = ['ignored', 'reserve', 'wrong', 'own'].includes(wanted.kind)
@@ -62,14 +62,14 @@ function heldIfShown(record: ElasticIP, { spec }: Service): string | undefined {
   return held === spec.loadBalancerIP ? held : undefined
 }
 
-/** Every address to announce, once, with the Services that show it. */
+/** Every address to announce, without duplicates, with the Services that show it. */
 export function announcedAddresses(states: Iterable<ServiceState>): Announced[] {
   return grouped(states, (state) => announcedAddress(state) ?? [])
 }
 
 /**
- * Every address that a Service shows before it has a record, or before that has found it. A predecessor may announce it:
- * that is neither ours to withdraw nor to announce, until the ledger has looked whose the address is.
+ * Every address that a Service shows before its record exists, or has found the address. A predecessor may announce it.
+ * We neither withdraw nor announce it until the ledger has decided whose it is.
  */
 export function undecidedAddresses(states: Iterable<ServiceState>): Announced[] {
   return grouped(states, ({ service, wanted, record }) => {
@@ -79,14 +79,17 @@ export function undecidedAddresses(states: Iterable<ServiceState>): Announced[] 
   })
 }
 
-/** Every address that a Service shows that is not deleted: while load balancing is off none is withdrawn. */
+/**
+ * Every address that a Service shows, unless the Service is being deleted. While load balancing is off, none of them is
+ * withdrawn.
+ */
 export function livingAddresses(states: Iterable<ServiceState>): Announced[] {
   return grouped(states, ({ service }) => (service.metadata.deletionTimestamp ? [] : statusAddresses(service)))
 }
 
 /**
- * Every address of ours that a Service still shows, and that is being withdrawn or no longer its own. If a Service's
- * deletion waits for us, it is every address: an own one has no record.
+ * Every address of ours that a Service still shows although it is being withdrawn or no longer its own. If a Service's
+ * deletion waits for us, every address counts, because an own address has no record.
  */
 export function leavingAddresses(states: Iterable<ServiceState>): Announced[] {
   return grouped(states, (state) => {
@@ -105,7 +108,7 @@ export function visibleAddresses(states: Iterable<ServiceState>): Announced[] {
   return grouped(states, ({ service }) => statusAddresses(service))
 }
 
-/** Every Service whose status another program wrote: it shows what we neither announce nor withdraw. */
+/** Every Service with a status that another program wrote: we neither announce nor withdraw its addresses. */
 export function foreignStatuses(states: Iterable<ServiceState>): NonNullable<Announcements['foreign']> {
   return [...states].flatMap((state) => {
     const { service, record } = state
@@ -115,7 +118,7 @@ export function foreignStatuses(states: Iterable<ServiceState>): NonNullable<Ann
   })
 }
 
-/** The facts of a Service that decide what announcing software does with it. */
+/** The facts about a Service that decide how announcing software treats it. */
 export function factsOf(service: Service | undefined): ServiceFacts | undefined {
   if (!service) return undefined
   const { metadata, spec } = service
@@ -137,17 +140,20 @@ function grouped(states: Iterable<ServiceState>, addressesOf: (state: ServiceSta
   return [...services].map(([address, keys]) => ({ address, services: [...keys] }))
 }
 
-/** Whether a Service says an address anywhere: no other can have it announced. Cheap, because it runs for all Services. */
+/**
+ * Whether a Service names an address anywhere: other Services cannot have it announced. Cheap, because it runs for all
+ * Services.
+ */
 export function mentionsAddress({ metadata, spec }: Service, address: string): boolean {
   const said = [spec.loadBalancerIP ?? '', ...Object.values(metadata.annotations ?? {})]
-  // An IPv6 address has many texts.
+  // An IPv6 address can be written in many ways.
   const texts = address.includes(':') ? said.map((text) => canonicalIpAddress(text) ?? text) : said
   return texts.includes(canonicalIpAddress(address) ?? address)
 }
 
 /**
- * Every Service, or every selected one, with what it wants and the record of its address, as our caches show them. A
- * Service with two addresses comes once for each.
+ * All Services, or the selected ones, with their wants and records as our caches show them. A Service with two
+ * addresses appears once for each.
  */
 export function serviceStates(
   { caches, want }: Pick<Dependencies, 'caches' | 'want'>,

@@ -7,45 +7,48 @@ import type { Watch } from '../loop/watch.ts'
 import type { ConfigureResult, Configurator } from './configurator.ts'
 import type { LingeringNodes } from './lingering-nodes.ts'
 
-/** The only key of an announcer: a burst of changes is one reconcile of everything. */
+/** The only key of an announcer, so that a burst of changes becomes one reconcile of everything. */
 export const announcingKey = 'all'
 
-/** How long the announcing software gets to judge what we wrote, before we read its verdict. */
+/** How long the announcing software gets to process a write before we read its reports. */
 const verdictMs = 2_000
 
-/** How long a problem that may pass by itself is only watched. */
+/** How long a problem that may pass by itself stays unreported. */
 const passingMs = 30_000
 
-/** How long after a refusal we write again. */
+/** How soon after a refusal we write again. */
 const refusedMs = 10_000
 
-/** How often a lasting problem is reported: Events end after an hour, and the alert counts those of half an hour. */
+/** How often a lasting problem is reported: Events expire after an hour, and the alert counts those of half an hour. */
 const reportAgainMs = 600_000
 
-/** Why the network may still learn an address: Services show it. Without any, it is only not withdrawn yet. */
+/** Why the network may still learn an address: Services show it, or, if there are none, it is not withdrawn yet. */
 export type Announcement = {
   services: Key[]
-  /** How long nothing will change about that. */
+  /** How long this cannot change. */
   waitMs?: number
   /** The reason of a long wait, for the owner of its Service. */
   reason?: string
 }
 
 export type Announcing = Reconciler & {
-  /** Undefined if the network can no longer learn the address from us: not by our caches, not by what we wrote or write now. */
+  /**
+   * Finds out why the network may still learn an address from us. Undefined only if neither our caches, nor objects
+   * that we wrote, nor writes in progress have it.
+   */
   findAnnouncement(address: string, signal: AbortSignal): Promise<Announcement | undefined>
   /** The lasting problem of a Service's announcement, if it has one. */
   problemOf(service: Key): string | undefined
   /** Forgets what may have changed while another process led. */
   begin: () => void
-  /** Passes that are due although nothing of the cluster has changed. */
+  /** Triggers passes that are due without a change in the cluster. */
   watch?: Watch
 }
 
 export type AnnouncingDeps = {
-  /** The addresses and nodes to announce now, by our caches. */
+  /** The addresses and nodes to announce now, from our caches. */
   state: () => Announcements
-  /** The Services that show an address by our caches; `state` would look at all Services for one. */
+  /** The Services in our caches that show an address; `state` would scan all Services for this. */
   showing: (address: string) => Key[]
   configurator: Configurator
   lingering?: LingeringNodes | undefined
@@ -55,7 +58,7 @@ export type AnnouncingDeps = {
   now?: () => number
 }
 
-/** Brings the configuration of the announcing software to what the cluster should announce. */
+/** Keeps the configuration of the announcing software at what the cluster should announce. */
 export function announcing(deps: AnnouncingDeps): Announcing {
   const { state, showing, configurator, lingering, now = () => performance.now() } = deps
   const { report, problemOf } = reporter({ report: deps.report, now })
@@ -95,7 +98,7 @@ export function announcing(deps: AnnouncingDeps): Announcing {
   }
 }
 
-/** Tells the problems that stay from those that may pass by themselves, and were not there long enough. */
+/** Separates lasting problems from those that may pass by themselves and are still too young. */
 function passingProblems(now: () => number) {
   let passing = new Map<string, number>()
   return {
@@ -109,23 +112,23 @@ function passingProblems(now: () => number) {
   }
 }
 
-/** Whether an error says more than that another writer was first, or that the API server does not work. */
+/** Whether an error means more than a write conflict or a failing API server. */
 function isAboutSoftware(error: unknown): boolean {
-  // Several objects are written at once.
+  // Objects are written in parallel, so several may fail.
   if (error instanceof AggregateError) return error.errors.some(isAboutSoftware)
   if (isConflict(error)) return false
-  // Where a webhook fails the API server answers with 500.
+  // If a webhook fails, the API server answers with 500.
   return !(error instanceof KubeError) || (![0, 401, 429].includes(error.status) && error.status <= 500)
 }
 
-/** An error ends the reconcile of everything, so it concerns each Service with an address. */
+/** Turns an error into problems: it ends the whole reconcile, so it affects every Service with an address. */
 function failureProblems({ addresses }: Announcements, error: unknown): Problem[] {
   const message = `what is announced could not be brought up to date: ${errorText(error)}`
   const subjects = new Set(addresses.flatMap(({ services }) => services))
   return [...subjects].map((service) => ({ subject: { service }, message, mayPass: true }))
 }
 
-/** Reports what is new, and again what lasts; keeps what there is now. */
+/** Reports new problems, repeats lasting ones, and remembers the current ones. */
 function reporter({ report, now }: Required<Pick<AnnouncingDeps, 'report' | 'now'>>) {
   let reportedAtMs = new Map<string, number>()
   let ofServices = new Map<Key, string>()
@@ -154,7 +157,7 @@ function retryInMs({
   return isRefused ? refusedMs : undefined
 }
 
-/** Equal for two reports of one problem: the API server lists several reasons in any order. */
+/** The same text for repeated reports of a problem: the API server lists several reasons in any order. */
 function identityOf({ subject, message }: Problem): string {
   return JSON.stringify([subject, message.split(/\W+/).toSorted()])
 }

@@ -10,7 +10,7 @@ const fieldManager = 'eip-admission-announcer'
 
 type Deps = { client: KubeClient; configuration: Pick<ObjectConfiguration, 'kinds' | 'sessionsOf' | 'from'> }
 
-/** The outcome of a change. `refused` has a problem for each Service or node that it was for, perhaps for none. */
+/** The outcome of a change. `refused` has a problem for each Service or node that it was for, if any. */
 export type ChangeOutcome = { refused: Problem[]; isRefused: boolean; isWrite: boolean; hasBegun: boolean }
 
 /** Writes what differs from the stored object, or removes an object. A refusal is an outcome, other failures throw. */
@@ -21,7 +21,7 @@ export async function carryOutChange(deps: Deps, change: ObjectChange, signal: A
   if (!resource) throw new Error(`eip-admission does not know where objects of kind ${kind} are; please report it`)
   if ('remove' in change) {
     const { namespace, name, uid, resourceVersion } = change.remove.metadata
-    // Not with what a person has written into it since we read it.
+    // A shared object must not be removed if a person has changed it since we read it.
     const at = { namespace, name, uid, ...(isShared && { resourceVersion }) }
     await deps.client.remove(resource, at, { signal })
     return { refused: [], isRefused: false, isWrite: false, hasBegun: false }
@@ -44,9 +44,9 @@ type Sent = {
 }
 
 /**
- * Sends only the differences, in a patch. An apply fails where the object was written in another version. Its list of
- * managed fields is in the old version, which lacks fields that have a default in the new one. A field that people also
- * edit conflicts if they changed it since we read it.
+ * Sends only the differences, in a patch. An apply fails if the object was written in another version. Its managed
+ * fields are in the old version, which lacks fields that have a default in the new one. In a shared object, a change by
+ * people since our read causes a conflict.
  */
 async function send(
   { client }: Deps,
@@ -67,8 +67,8 @@ async function send(
 }
 
 /**
- * A refusal by the API server or a webhook, an unknown kind, or a namespace that is not there is a problem of the subjects.
- * All else is an error.
+ * Turns a refusal by the API server or a webhook, an unknown kind or a missing namespace into problems of the subjects.
+ * Anything else is an error.
  */
 async function refusals(
   { from }: Pick<ObjectConfiguration, 'from'>,
@@ -80,7 +80,7 @@ async function refusals(
     return undefined
   } catch (error) {
     if (!(error instanceof KubeError)) throw error
-    // A stored object that is not found has just been deleted; a new one lacks its namespace.
+    // If a stored object is not found, it has just been deleted. If a new one is not, its namespace is missing.
     if (!isRefusal(error) && (stored || !isNotFound(error))) throw error
     const { object, subjects } = write
     const isUnknown = error.reason === 'UnknownKind'

@@ -1,13 +1,13 @@
 import type { Announcements, Problem } from '../../announcers/announcer.ts'
 
 export type ConfigureResult = {
-  /** The refusals of the announcing software or the API server; everything else was carried out. */
+  /** The refusals by the announcing software or the API server; everything else was carried out. */
   problems: Problem[]
-  /** Whether anything was written; the software's verdict on it comes a moment later. */
+  /** Whether anything was written; the software's reports about it come a moment later. */
   isChanged: boolean
-  /** Whether changes wait for a later pass, because all at once would leave addresses without a way. */
+  /** Whether changes wait for a later pass, because all at once would leave addresses without a route. */
   isUnfinished?: boolean
-  /** Whether anything was refused or held back; a later write may succeed, when what is in its way has changed. */
+  /** Whether anything was refused or held back; a later write may succeed once the obstacle is gone. */
   isRefused: boolean
 }
 
@@ -16,15 +16,15 @@ export type Configurator = {
   begin?(): void
   /** Writes what differs, and nothing else. */
   carryOut(state: Announcements, signal: AbortSignal): Promise<ConfigureResult>
-  /** Whether the configuration as it is now announces an address. */
+  /** Whether the current configuration announces an address. */
   announces(address: string, signal: AbortSignal): Promise<boolean>
 }
 
-/** A configuration that other software may read still. */
+/** A configuration that other software may still read. */
 export type FormerConfigurator = Configurator & {
   /**
-   * Takes out the addresses that are neither announced nor undecided, and changes nothing else: sessions stay. Resolves to
-   * whether there were any.
+   * Removes the addresses that are neither announced nor undecided, and changes nothing else, so sessions stay.
+   * Resolves to whether there were any.
    */
   withdraw(state: Announcements, signal: AbortSignal): Promise<boolean>
 }

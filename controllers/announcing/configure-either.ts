@@ -16,9 +16,9 @@ type EitherDeps = {
 }
 
 /**
- * Configures software by what the cluster has: its custom resources, because a ConfigMap may be left over, else its
- * ConfigMap. While there are no custom resources, each pass looks again: a person may install or upgrade the software
- * long after us.
+ * Configures software by what the cluster has: custom resources if their CRDs exist, because a ConfigMap may be left
+ * over, else the ConfigMap. While there are no CRDs, each pass looks again: a person may install or upgrade the
+ * software long after us.
  */
 export function configureEither({ client, log, configuration, objects, document }: EitherDeps): Configurator {
   const { namespace, name } = configuration.document.at
@@ -33,7 +33,7 @@ export function configureEither({ client, log, configuration, objects, document 
     if (await knowsObjects(client, configuration, signal)) return use(objects, 'the cluster has its custom resources')
     const there = await documentThere(client, { namespace, name }, signal)
     if (there === 'yes') return use(document, `there is a ConfigMap ${namespace}/${name}`)
-    // It reports which right is missing.
+    // The document's configurator reports the missing right.
     return there === 'forbidden' ? document : undefined
   }
   return {
@@ -82,7 +82,7 @@ export function configureDocument({ client, configuration }: Deps): FormerConfig
   const { key, ...at } = configuration.at
   const read = (signal: AbortSignal) => client.get<ConfigMap>(configMaps, at, { signal })
   const documentIn = ({ data }: ConfigMap) => data?.[key] ?? ''
-  // With the resourceVersion, so that what a person wrote in between causes a conflict and is not lost.
+  // Written with the resourceVersion, so that a person's edit in between causes a conflict and is not lost.
   const write = async (configMap: ConfigMap, document: string, signal: AbortSignal) => {
     if (document === documentIn(configMap)) return false
     await client.replace(configMaps, { ...configMap, data: { ...configMap.data, [key]: document } }, { signal })
@@ -107,7 +107,7 @@ export function configureDocument({ client, configuration }: Deps): FormerConfig
   }
 }
 
-/** Without the right to read it, which `install` gives for a ConfigMap of one name. */
+/** The outcome without the right to read the ConfigMap, which `install` grants for one name. */
 function forbidden(error: unknown): 'forbidden' {
   if (error instanceof KubeError && error.status === 403) return 'forbidden'
   throw error
@@ -120,7 +120,7 @@ function withoutRight({ addresses }: Announcements, { namespace, name }: { names
   return { problems, isChanged: false, isRefused: true }
 }
 
-/** An error is retried soon, which suits a person who is installing the software just now. */
+/** An error is retried soon, which suits a person who is just installing the software. */
 function withoutConfigMap(
   { addresses }: Announcements,
   { namespace, name }: { namespace: string; name: string },

@@ -61,7 +61,9 @@ export function configureObjects(deps: Deps): FormerConfigurator {
   }
 }
 
-/** Watches each watched kind from the first pass on that finds one of its objects: before that it may not exist. */
+/**
+ * Watches each watched kind from the first pass that finds one of its objects, because the kind may not exist before.
+ */
 function deletionWatch({ configuration: { kinds, namespace }, deleted }: Deps) {
   const watching = new Map<Resource<KubeObject>, AbortSignal>()
   return (existing: readonly KubeObject[], signal: AbortSignal): void => {
@@ -69,7 +71,7 @@ function deletionWatch({ configuration: { kinds, namespace }, deleted }: Deps) {
       const isRunning = watching.get(resource)?.aborted === false
       if (!deleted || !isWatched || isRunning || !existing.some(({ kind }) => kind === resource.kind)) continue
       watching.set(resource, signal)
-      // The name is enough.
+      // Only the name is needed.
       const strip = ({ apiVersion, kind, metadata: { namespace: at, name, resourceVersion = '' } }: KubeObject) => ({
         apiVersion,
         kind,
@@ -82,7 +84,7 @@ function deletionWatch({ configuration: { kinds, namespace }, deleted }: Deps) {
   }
 }
 
-/** The changes of only our announcing objects after which they have no address but those of a state. */
+/** The changes to our announcing objects alone, after which they have only the addresses of a state. */
 function planWithdrawal(configuration: ObjectConfiguration, state: Announcements, existing: KubeObject[]): ChangePlan {
   const { announcing, isOurs } = configuration
   const kinds = configuration.kinds.filter(({ resource }) => resource.kind === announcing.kind)
@@ -97,7 +99,9 @@ function planWithdrawal(configuration: ObjectConfiguration, state: Announcements
   return planChanges({ ...configuration, kinds }, ours, left)
 }
 
-/** Whether objects have an address. Most have the name that we give; a search through all takes long for many addresses. */
+/**
+ * Whether objects have an address. Most have our usual name, and a search through all would be slow for many addresses.
+ */
 function addressesIn(
   configuration: ObjectConfiguration,
   objects: readonly KubeObject[],
@@ -112,13 +116,13 @@ function addressesIn(
   }
 }
 
-/** How old the list of all objects may be in which a look searches those that have another name than we give. */
+/** The maximum age of the list of all objects, in which a look searches for objects with other names. */
 const listRecentMs = 1_000
 
 /**
  * Whether an object announces an address. A thousand Services that leave at once ask this several times each, so a look
- * gets the object of the name that we give. Only a predecessor's object has another name. We look that up in a list which
- * all looks of one second share, and which our writes never outdate.
+ * reads the object with our usual name. Only a predecessor's object has another name. All looks within a second share a
+ * list of those, which our writes never make stale.
  */
 function makeAnnouncedLook({ client, configuration }: Deps) {
   const { announcing: resource, namespace } = configuration
@@ -150,8 +154,8 @@ async function readObjects(deps: Deps, signal: AbortSignal): Promise<KubeObject[
 }
 
 /**
- * A single object; undefined if its kind is unknown, or if we have no right to it. An object of earlier software may be
- * in such a namespace. A write that needs it is refused then, which is reported.
+ * A single object; undefined if its kind is unknown, or if we have no right to it. Earlier software may have objects in
+ * such a namespace. A write that needs the object is then refused, which is reported.
  */
 async function ifReadable(get: () => Promise<KubeObject | undefined>): Promise<KubeObject | undefined> {
   try {

@@ -22,7 +22,7 @@ import type { Dependencies } from '../dependencies.ts'
 
 type Deps = Pick<Dependencies, 'announcer' | 'client' | 'caches' | 'want' | 'peerFacts' | 'events' | 'metrics' | 'log'>
 
-/** Brings the announcing software's configuration to the addresses and peers of now; undefined where we configure none. */
+/** Keeps the announcing software's configuration at the current addresses and peers; undefined if we configure none. */
 export function makeAnnouncing(deps: Deps): Announcing | undefined {
   const { announcer, peerFacts, caches } = deps
   const due = forwardedKeys()
@@ -50,7 +50,7 @@ export function makeAnnouncing(deps: Deps): Announcing | undefined {
             visible: visibleAddresses(states),
             hasNode: (name) => caches.nodes.get(name) !== undefined,
             foreign: foreignStatuses(states),
-            // Few announcers ask for them.
+            // Read on demand, because few announcers need them.
             facts: { get: (key) => factsOf(caches.services.get(key)) },
             nodes: peerFacts.all().map((fact) => {
               const { annotations } = caches.nodes.get(fact.node)?.metadata ?? {}
@@ -64,7 +64,7 @@ export function makeAnnouncing(deps: Deps): Announcing | undefined {
   )
 }
 
-/** Each reconcile looks at every Service. A create changes a Service and its record five times. */
+/** Each reconcile reads every Service, and a create changes a Service and its record five times. */
 const gatherMs = 100
 
 /** Configures the announcing software. */
@@ -83,7 +83,7 @@ export function announcingController(
     prepare: async () => reconciler.begin(),
     needs: [services, records, nodes, peerFacts],
     keys: () => [announcingKey],
-    // Repairs changes of others to our configuration.
+    // Repairs changes that others make to our configuration.
     resyncMs: 60_000,
     // MetalLB may be installed long after us, and the person who installs it waits at a terminal.
     retry: { firstMs: 250, maxMs: 15_000 },
@@ -116,7 +116,7 @@ function configuratorOf(
   return objects && document && configureEither({ client, log, configuration, objects, document })
 }
 
-/** Reports a problem on the object that causes it, where the owner of that object reads it. */
+/** Reports a problem on the object that causes it, where its owner sees it. */
 export function problemReporter({
   announcer,
   events,
@@ -143,15 +143,16 @@ type KeepDeps = {
 }
 
 /**
- * Leaves other software as we configured it, where load balancing is off. Only an address whose release waits for it is
- * taken out, with what no Service shows any more. Without such a release nothing is written: a predecessor may work here.
+ * Leaves other software as we configured it while load balancing is off. Only if a release waits for an address, that
+ * address is removed, with those that no Service shows. Otherwise nothing is written, because a predecessor may be
+ * active.
  */
 export function keepFormer({ former, request }: KeepDeps): Configurator {
   const asked = new Set<FormerConfigurator>()
   return {
     async carryOut(state, signal) {
       let isChanged = false
-      // A waiting caller asks again, also after a failure.
+      // A waiting caller asks again, even after a failure.
       const due = [...asked]
       asked.clear()
       for (const one of due) isChanged = (await one.withdraw(state, signal)) || isChanged

@@ -19,22 +19,22 @@ type Deps = {
 }
 
 /**
- * Configures the current software, then empties what we wrote for another one. An object that is not empty yet counts as
- * announced: that software may run still. While the current software announces nothing, only released addresses leave the
- * earlier one.
+ * Configures the current software, then empties the configuration that we wrote for earlier software. An object that is
+ * not empty yet counts as announced, because that software may still run. While the current software announces nothing,
+ * only released addresses leave the earlier one.
  */
 export function emptyFormer({ current, former }: Deps): Configurator {
   let left = new Set(former)
   return {
-    // A process with the earlier setting may have led since, as in an update that stalls.
+    // A process with the earlier setting may have led meanwhile, for example in a stalled update.
     begin: () => void (left = new Set(former)),
     async carryOut(state, signal) {
       const result = current ? await current.carryOut(state, signal) : nothingDone
       let { isChanged } = result
       for (const one of left) {
         if (result.isRefused) {
-          // Emptied, its addresses would not be announced at all; but a deleted Service waits until its own is not
-          // there.
+          // If emptied, its addresses would not be announced at all. But the deletion of a Service waits until its own
+          // address is removed.
           isChanged = (await one.withdraw(state, signal).catch(ofNoApi)) || isChanged
           continue
         }
@@ -52,8 +52,8 @@ export function emptyFormer({ current, former }: Deps): Configurator {
 }
 
 /**
- * An earlier API that does not answer hides nothing of the current software. A release meets it again: it waits for an
- * answer.
+ * An error of the earlier software's API must not hide the current software's result. A release meets the error again,
+ * and waits for an answer.
  */
 function ofNoApi(error: unknown): false {
   if (error instanceof KubeError) return false
@@ -79,7 +79,7 @@ export function formerObjects(deps: {
     const shared = (former.shared ?? []).map(({ resource, name }) =>
       ifAllowed(undefined, () => ifKnown(undefined, () => client.get(resource, { name }, { signal }))),
     )
-    // Together: a read that fails without a waiting caller ends the process.
+    // Awaited together, because a failed read that nothing awaits ends the process.
     const all = await Promise.all([...found, ...shared])
     return former
       .configurations(all.flat().filter((object) => object !== undefined))
@@ -104,7 +104,10 @@ export function formerObjects(deps: {
   }
 }
 
-/** Two programs may keep the password of their sessions in one Secret, which the one of now needs. */
+/**
+ * The earlier configuration without objects that the current one needs: both may use the same Secret for the password
+ * of their sessions.
+ */
 function withoutCurrent(former: ObjectConfiguration, current: ObjectConfiguration | undefined): ObjectConfiguration {
   const isInUse = ({ resource, only }: ObjectConfiguration['kinds'][number]) =>
     only !== undefined && current?.kinds.some((one) => one.resource === resource && one.only === only)
@@ -112,7 +115,7 @@ function withoutCurrent(former: ObjectConfiguration, current: ObjectConfiguratio
   return { ...former, kinds: former.kinds.filter((kind) => !isInUse(kind)) }
 }
 
-/** The result of a read, or something else if we have no right to it. */
+/** The result of a read, or the fallback if we have no right to it. */
 async function ifAllowed<T>(otherwise: T, read: () => Promise<T>): Promise<T> {
   try {
     return await read()
@@ -122,7 +125,7 @@ async function ifAllowed<T>(otherwise: T, read: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A document that we may have edited. Where we have no right to it, or cannot read it, we did not. */
+/** A document that we may have edited. If we have no right to it, or cannot parse it, we did not. */
 export function formerDocument({ document, log }: { document: FormerConfigurator; log: Log }): FormerConfigurator {
   const ifOurs = async <T>(otherwise: T, read: () => Promise<T>): Promise<T> => {
     try {

@@ -1,24 +1,27 @@
 import type { ObjectConfiguration } from '../../announcers/announcer.ts'
 import type { KubeObject } from '../../kube/objects.ts'
 
-/** The Nodes that were deleted, and from whose machines the network may still learn what they announced. */
+/** The deleted Nodes with machines from which the network may still learn addresses. */
 export type LingeringNodes = {
-  /** Notes which nodes of our objects do not exist. Resolves to the objects that must stay, as only they name such a node. */
+  /**
+   * Notes which nodes of our objects do not exist. Returns the objects that must stay, because only they name such a
+   * node.
+   */
   look: (existing: readonly KubeObject[], hasNode: (name: string) => boolean) => KubeObject[]
   /** Why the network may still learn an address that we no longer announce; undefined if it cannot. */
   find: (address: string) => { services: never[]; waitMs?: number; reason?: string } | undefined
-  /** Notes that an address is announced: deleted nodes from now on may know it. */
+  /** Notes that an address is announced, so nodes that are deleted from now on may know it. */
   announced: (address: string) => void
   /** Forgets what may have changed while another process led. */
   forget: () => void
 }
 
-/** How soon we look again whether a deleted Node is back: its software then heeds us again. */
+/** How soon we check again whether a deleted Node is back: its software then heeds us again. */
 const pollMs = 15_000
 
 /**
- * Counts from our own first sight of each deletion. An address waits only for nodes that were deleted before it was
- * withdrawn: a later one has withdrawn it too.
+ * Measures from our own first sight of each deletion. An address waits only for nodes deleted before its withdrawal,
+ * because nodes deleted later have withdrawn it.
  */
 export function lingeringNodes(
   { forMs, nodeOf }: NonNullable<ObjectConfiguration['lingering']>,
@@ -34,7 +37,7 @@ export function lingeringNodes(
         return node === undefined || hasNode(node) ? [] : [{ object, node, atMs: before?.get(node) ?? now() }]
       })
       deletedAtMs = new Map(left.map(({ node, atMs }) => [node, atMs]))
-      // Not at once: who waited for an address asks again, and a younger deletion does not concern it.
+      // Kept for a while, because the waiting caller asks again, and later deletions do not affect its address.
       for (const [address, atMs] of leftAtMs) if (now() - atMs >= 2 * forMs) leftAtMs.delete(address)
       return left.filter(({ atMs }) => now() - atMs < forMs).map(({ object }) => object)
     },

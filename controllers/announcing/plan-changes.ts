@@ -6,23 +6,24 @@ import { type SessionChange, interruptingUnits, wavesOf } from './session-waves.
 /** A write of what differs from the stored object, if there is one, or the removal of an object. */
 export type ObjectChange = { write: WantedObject; stored: KubeObject | undefined } | { remove: KubeObject }
 
-/** The changes to the wanted state, in groups: one is carried out after the other. */
+/** The changes towards the wanted state, in groups that are carried out one after the other. */
 export type ChangePlan = {
-  /** Nothing that is announced suffers from these. */
+  /** Changes that affect no announcement. */
   first: ObjectChange[][]
-  /** Each wave interrupts sessions, of few enough nodes and routers that every address keeps a way. */
+  /** Changes that interrupt sessions. Each wave touches so few nodes and routers that every address keeps a route. */
   waves: ObjectChange[][][]
   /** Whether removals wait until nodes have other sessions. */
   isHolding: boolean
-  /** Objects that others need until all this is done. */
+  /** Removals of objects that others need until then. */
   last: ObjectChange[]
 }
 
 type Facts = Pick<ObjectConfiguration, 'kinds' | 'isOurs' | 'sessionsOf' | 'excludes'>
 
 /**
- * Plans all writes and removals. Strays without sessions are removed first: the software checks each write against all
- * existing objects. Sessions are begun before others end, unless the two exclude each other: those change in waves.
+ * Plans all writes and removals. Strays without sessions are removed first, because the software checks each write
+ * against all existing objects. New sessions start before others end, unless the two exclude each other: those change
+ * in waves.
  */
 export function planChanges(configuration: Facts, existing: readonly KubeObject[], wanted: WantedObject[]): ChangePlan {
   const { kinds, isOurs, sessionsOf = () => undefined } = configuration

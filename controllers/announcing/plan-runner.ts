@@ -5,7 +5,7 @@ import type { ObjectChange, ChangePlan } from './plan-changes.ts'
 const changesAtOnce = 8
 
 /**
- * How long sessions that begin get to come up before others end. MetalLB opens one within a tenth of a second, and again
+ * How long new sessions get to come up before others end. MetalLB opens one within a tenth of a second, and retries
  * after a second if the router still held the old one.
  */
 export const sessionPauseMs = 2_000
@@ -17,9 +17,9 @@ type Deps = {
 
 export type PlanResult = { outcomes: ChangeOutcome[]; isUnfinished: boolean }
 
-/** Carries out plans, of those changes that interrupt sessions one wave at a time, with a pause before the next. */
+/** Carries out plans. Changes that interrupt sessions go one wave at a time, with a pause between waves. */
 export function planRunner({ now, carryOut }: Deps): (plan: ChangePlan, signal: AbortSignal) => Promise<PlanResult> {
-  // A process before this one may have interrupted sessions just now.
+  // The previous process may have just interrupted sessions.
   let interruptedAtMs = now()
   const carryOutAll = async (groups: ObjectChange[][], signal: AbortSignal) => {
     const outcomes: ChangeOutcome[] = []

@@ -1,12 +1,15 @@
 import type { ObjectSessions } from '../../announcers/announcer.ts'
 
-/** A change of an object with sessions: those that it had, those that it is to have, or both. */
+/** A change of an object with sessions: its old ones, its new ones, or both. */
 export type SessionChange<C> = { change: C; kind: 'creation' | 'update' | 'removal'; sessions: ObjectSessions[] }
 
-/** Changes that exclude each other's sessions, so that they belong together; not ready while nodes would have no session. */
+/**
+ * Changes that belong together because they exclude each other's sessions; not ready while nodes would be left without
+ * one.
+ */
 export type Unit<C> = { changes: SessionChange<C>[]; isReady: boolean }
 
-/** Sessions that are to exist, and whether their object is there. */
+/** The wanted sessions of an object, and whether the object exists. */
 export type WantedSessions = { sessions: ObjectSessions; isStored: boolean }
 
 type Facts<C> = {
@@ -16,8 +19,8 @@ type Facts<C> = {
 }
 
 /**
- * The changes that interrupt sessions of nodes that are to have some. A creation is among them if a removed object
- * excludes it. A removal without one waits until its nodes have other sessions.
+ * The changes that interrupt sessions of nodes that should have some. A creation is among them if a removed object
+ * excludes it. A removal without a creation waits until its nodes have other sessions.
  */
 export function interruptingUnits<C>({ changes, wanted, excludes }: Facts<C>): Unit<C>[] {
   const collide = (one: SessionChange<C>, other: SessionChange<C>) =>
@@ -38,13 +41,13 @@ export function interruptingUnits<C>({ changes, wanted, excludes }: Facts<C>): U
   }))
 }
 
-/** A wave touches at most this share of the nodes of a router, but always one. */
+/** A wave touches at most this share of the nodes of a router, but at least one. */
 const share = 1 / 8
 
 /**
- * The changes of all units that are ready, in waves. In one wave no two units touch the sessions of one node, and few touch
- * those of one router. So a node keeps its session with another router, and a router keeps those with most other nodes.
- * `all` are the sessions that are to exist: they tell how many nodes a router has.
+ * The changes of all units that are ready, in waves. In one wave no two units touch the sessions of one node, and few
+ * touch those of one router. So a node keeps its session with another router, and a router keeps those with most other
+ * nodes. `all` are the wanted sessions, which determine how many nodes a router has.
  */
 export function wavesOf<C>(units: readonly Unit<C>[], all: readonly ObjectSessions[]): C[][] {
   const routers = Map.groupBy(all, ({ router }) => router)
@@ -81,7 +84,7 @@ function hasCommonNode({ nodes: ones }: ObjectSessions, { nodes: others }: Objec
   return ones === undefined || others === undefined || ones.some((node) => others.includes(node))
 }
 
-/** Groups of items that are linked, directly or by others. */
+/** Groups of items that are linked, directly or through others. */
 function connected<T>(items: readonly T[], isLinked: (one: T, other: T) => boolean): T[][] {
   const groups: T[][] = []
   const left = new Set(items)

@@ -20,11 +20,11 @@ export type BalancerGuardianOptions = Omit<GuardianOptions, 'keeper' | 'address'
   port: number | undefined
   /** The public address of a node; undefined if it has none of its own. */
   external: (node: string) => string | undefined
-  /** Called after each try to change the origins, with why it failed. */
+  /** Called after each attempt to change the origins, with the error if it failed. */
   onAttempt: (error: string | undefined) => void
 }
 
-/** A change relies on a look at the cloud whose answer is not older. */
+/** The maximum age of a look at the provider on which a change relies. */
 const liveMs = 2_000
 const readTimeoutMs = 8_000
 const leaseMarginMs = 100
@@ -43,7 +43,7 @@ type GuardianState = {
 
 type Turn = { options: BalancerGuardianOptions; state: GuardianState; signal: AbortSignal; writeMs: () => number }
 
-/** The loop that keeps the good control-plane nodes, and no others, behind a managed balancer. */
+/** The loop that keeps only good control-plane nodes behind a managed balancer. */
 export function balancerGuardian(options: BalancerGuardianOptions): Guardian {
   const { nodes, ownNode, rules, clock, log } = options
   const sight = cloudSight(() => clock.now())
@@ -69,7 +69,7 @@ export function balancerGuardian(options: BalancerGuardianOptions): Guardian {
       }
     },
     hesitationMs: () => (sight.isBlind() && nodes().length > 1 ? hesitationMs : 0),
-    // Its nodes are reached by several ways at once.
+    // A balancer reaches several nodes, so there is no single holder.
     holder: () => undefined,
     problem: () => state.problem,
   }
@@ -100,7 +100,7 @@ async function lookAndChange(at: Turn): Promise<void> {
   if (wanted && !isUnchanged(wanted.changes)) await change(at, wanted)
 }
 
-/** Whether the cloud has to be read: the last look is old, or what it showed has to change now. */
+/** Whether the provider must be read: the last look is too old, or its findings require a change now. */
 function isDue({ options, state: { last } }: Turn): boolean {
   if (!last) return true
   const ageMs = options.clock.now() - last.atMs
@@ -125,7 +125,7 @@ async function look(at: Turn): Promise<void> {
 
 type Wanted = { nodes: ReachableNode[]; changes: PortChanges }
 
-/** The change that the nodes need now; undefined if the origins should stay whatever the probes showed. */
+/** The change that the nodes need now; undefined if the origins should stay whatever the probes show. */
 function wantedChange(options: BalancerGuardianOptions, { seen }: Look): Wanted | undefined {
   const addresses = new Set([...seen.origins.values()].flat().map(({ address }) => address))
   const all = options.nodes().map((node): BalancedNode => {
@@ -136,7 +136,7 @@ function wantedChange(options: BalancerGuardianOptions, { seen }: Look): Wanted 
   return nodes && { nodes, changes: controlPlaneChanges(seen, { id: options.id, number: numberOf(options), nodes }) }
 }
 
-/** Whatever the answers are, only the next look tells what came of them. */
+/** Changes the origins. Whatever the answers are, only the next look shows the result. */
 async function change({ options, state, signal, writeMs }: Turn, { nodes, changes }: Wanted): Promise<void> {
   const { balancers, id, log, onAttempt } = options
   state.last = undefined
@@ -161,14 +161,14 @@ function reportProblem({ options: { id, log }, state }: Turn, problem: string | 
   state.problem = problem
 }
 
-/** The port of a balancer through which users reach the API servers, as the cloud last showed it. */
+/** The port of a balancer through which users reach the API servers, as the provider last showed it. */
 type SeenPort = {
   ports: Balancer['ports']
   pools: OriginPool[]
   origins: ReadonlyMap<string, Origin[]>
 }
 
-/** The names of what we create at the balancer: they hold for every replica, and for no other balancer. */
+/** The names of objects that we create at the balancer: the same for every replica, and unique to this balancer. */
 function controlPlaneNames(id: string): BalancerNames {
   return balancerNames({ key: 'kube-system/control-plane', cluster: id, former: '' })
 }
@@ -205,8 +205,8 @@ function controlPlaneChanges(
   })
 }
 
-// Which control-plane nodes a balancer sends to. "Good" is an origin that has not failed too often in a row, or another node
-// with enough good answers in a row. Where none answers the origins stay: an empty pool serves no one.
+// Which control-plane nodes a balancer sends to. "Good" is an origin that has not failed too often in a row, or another
+// node with enough good answers in a row. If none answers, the origins stay, because an empty pool serves no one.
 
 /** A control-plane node as a balancer sees it. */
 export type BalancedNode = GuardedNode & {
@@ -227,7 +227,7 @@ export function balancedNodes(nodes: readonly BalancedNode[], rules: MoveRules):
   return [staying, good, answering].find((some) => some.length > 0)
 }
 
-/** Before the first probes an origin stays: a process that starts knows nothing against it. */
+/** Before the first probes an origin stays, because a new process knows nothing against it. */
 function isGood({ probes, isOrigin }: BalancedNode, rules: MoveRules): boolean {
   return isOrigin ? probes.failures < toleratedFailures(probes, rules) : probes.successes >= rules.successes
 }

@@ -5,13 +5,13 @@ import type { KnownAddress } from './known-address.ts'
 import { retryAfterOf } from '../moves/refusals.ts'
 
 export type CloudLooks = {
-  /** Reads the cloud if it is time. Returns why the last read failed, if it did. */
+  /** Reads from the provider if it is due. Returns why the last read failed, if it did. */
   look(signal: AbortSignal): Promise<string | undefined>
 }
 
 export type CloudLooksOptions = {
   known: KnownAddress
-  /** How often the cloud is read while all is well. */
+  /** How often the provider is read while all is well. */
   readIntervalMs: number
   /** How many failures are left before the address leaves its holder; infinite while there is none. */
   failuresLeft: () => number
@@ -20,15 +20,15 @@ export type CloudLooksOptions = {
 }
 
 /**
- * When a single failure is missing for a move we look already, so that the move need not wait. Later, while it cannot move,
- * we look rarely.
+ * We look when only one failure is missing for a move, so that the move need not wait. Later, while it cannot move, we
+ * look less often.
  */
 const lookBeforeMoveMs = { first: 1_000, later: 5_000 }
 const retry = { firstMs: 500, maxMs: 10_000 }
-/** A list that shows something wrong is repeated soon, then less and less often. */
+/** A list that shows a problem is repeated soon, then with back-off. */
 const doubtful = { firstMs: 1_000, maxMs: 15_000 }
 
-/** Looks at the cloud: a list at each interval, and only the address when its holder fails or we know nothing. */
+/** Looks at the provider: a list at each interval, and only the address when its holder fails or we know nothing. */
 export function cloudLooks({ known, readIntervalMs, failuresLeft, sight, clock }: CloudLooksOptions): CloudLooks {
   let listDueAtMs = -Infinity
   let doubts = 0
@@ -70,24 +70,24 @@ export function cloudLooks({ known, readIntervalMs, failuresLeft, sight, clock }
   }
 }
 
-/** Whether this process can read the cloud. */
+/** Whether this process can read from the provider. */
 export type Sight = {
-  /** Reads the cloud, and remembers whether it answered. */
+  /** Reads from the provider, and remembers whether it answered. */
   read<T>(work: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T>
-  /** Whether reads have failed for so long that another guardian may see more. */
+  /** Whether reads have failed for so long that another guardian may have more success. */
   isBlind(): boolean
 }
 
-/** Most outages of a cloud's API are shorter, and no other guardian would see more. */
+/** Most outages of a provider's API are shorter, and would affect every guardian. */
 const patienceMs = 10_000
 
 /**
- * A guardian that does not lead reads nothing, so its last failure soon tells nothing. While the cloud is down for all,
- * each leads again sooner.
+ * How long a failure is remembered. A guardian that does not lead reads nothing, so its last failure soon means little.
+ * While the provider is down for all, each leads again sooner.
  */
 const memoryMs = 60_000
 
-/** The sight of a process that has not read the cloud yet. */
+/** Makes the sight of a process that has not read from the provider yet. */
 export function cloudSight(now: () => number): Sight {
   let failingSinceMs = -Infinity
   let lastFailedAtMs = -Infinity
@@ -99,7 +99,7 @@ export function cloudSight(now: () => number): Sight {
         lastFailedAtMs = -Infinity
         return found
       } catch (error) {
-        // A cloud that asks us to wait is there, and asks the others as well.
+        // A provider that asks us to wait is reachable, and asks the others to wait too.
         if (retryAfterOf(error) > 0) lastFailedAtMs = -Infinity
         else if (!signal.aborted) {
           if (beganAtMs - lastFailedAtMs >= memoryMs) failingSinceMs = beganAtMs

@@ -3,31 +3,31 @@ import type { MovableAddress } from '../moves/mover.ts'
 import type { Balancers } from '../../clouds/ports/balancers.ts'
 import { withTimeLimit } from '../../lib/time-limit.ts'
 
-/** The control-plane address: an address of the cloud, and the machines that it routes to. */
+/** The control-plane address: an address at the provider, and the machines that it routes to. */
 export type ControlPlaneAddress = MovableAddress
 
 /** A control-plane address, and whether our setting still names it. */
 export type ReadAddress = ControlPlaneAddress & { isNamed: boolean }
 
-/** The part of the cloud that shows which machines users reach. */
+/** The part of the provider's API that shows which machines users reach. */
 export type AddressReader = {
-  /** How people find it at the cloud: `tag eip-tag`. */
+  /** How people find it at the provider: `tag eip-tag`. */
   readonly name: string
-  /** The fact that an operator should know if there is none, where it is no reservation. */
+  /** The advice for an operator if there is none, and it is not a reservation. */
   readonly missing?: string
   /** Every address that our setting names; there should be one. */
   list(signal: AbortSignal): Promise<ControlPlaneAddress[]>
-  /** A single address, read live; undefined proves that it is deleted. */
+  /** Reads a single address live; undefined proves that it is deleted. */
   read(id: string, signal: AbortSignal): Promise<ReadAddress | undefined>
 }
 
-/** The part of the cloud that decides which machine users reach. */
+/** The part of the provider's API that decides which machine users reach. */
 export type AddressPort = AddressReader & {
-  /** Makes it route to this machine and to no other. A next call continues where one stopped. */
+  /** Makes it route to this machine and to no other. A repeated call continues where the last one stopped. */
   assign: Assignments['move']
 }
 
-/** An address with this tag, at a cloud that assigns an address to one machine. */
+/** An address with this tag, at a provider that assigns an address to one machine. */
 export function taggedAddress(assignments: Assignments, tag: string): AddressPort {
   return {
     name: `tag ${tag}`,
@@ -49,7 +49,7 @@ export function balancerAddress(balancers: Pick<Balancers, 'get'>, id: string): 
   const read: AddressReader['read'] = async (_id, signal) => {
     const balancer = await balancers.get(id, signal)
     const [address] = balancer?.addresses ?? []
-    // Machines hold an address; a balancer sends to several, and its origins say which.
+    // No machine holds a balancer's address: its origins say which machines it sends to.
     return address === undefined ? undefined : { id, address, machines: [], isNamed: true }
   }
   return {
@@ -60,7 +60,7 @@ export function balancerAddress(balancers: Pick<Balancers, 'get'>, id: string): 
   }
 }
 
-/** A balancer's writes under a lease: none begins that could end after the lease, and each has a time limit. */
+/** A balancer's writes under a lease: each has a time limit, and none starts that could outlast the lease. */
 export function leasedBalancers(balancers: Balancers, writeMs: () => number): Balancers {
   const write = <T>(signal: AbortSignal, work: (ends: AbortSignal) => Promise<T>): Promise<T> => {
     const ms = Math.min(writeMs(), longestWriteMs)

@@ -21,12 +21,12 @@ import type { ProbeHistory } from '../moves/probe-history.ts'
 
 /** The knowledge of a guardian. Times of probes are on its own clock. */
 export type ControlPlaneFacts = {
-  /** How people find it at the cloud: `tag eip-tag`. */
+  /** How people find it at the provider: `tag eip-tag`. */
   name: string
   address: string | undefined
-  /** The machines that it leads to. */
+  /** The machines that it routes to. */
   machines: readonly string[]
-  /** When the cloud was last read for it; undefined before. */
+  /** When it was last read from the provider; undefined before the first read. */
   readAtMs: number | undefined
   isLeader: boolean
   leader: string | undefined
@@ -34,13 +34,16 @@ export type ControlPlaneFacts = {
   /** Probes of the address itself; undefined if they would prove nothing from here. */
   probes: ProbeHistory | undefined
   problem: string | undefined
-  /** The date of a time on the guardian's clock. */
+  /** Converts a time on the guardian's clock to a date. */
   dateOf: (clockMs: number) => number
 }
 
-/** The guardian of the control-plane address with all that it needs. */
+/** The guardian of the control-plane address with all its parts. */
 export type ControlPlaneGuardian = {
-  /** Probes all the time, and moves the address while this replica leads; until the signal aborts and all has ended. */
+  /**
+   * Probes continuously, and moves the address while this replica leads. Resolves when the signal has aborted and all
+   * work has ended.
+   */
   run(signal: AbortSignal): Promise<void>
   hasSynced(): boolean
   silentForMs(): number
@@ -72,7 +75,7 @@ export function controlPlaneGuardian(base: GuardianBase): ControlPlaneGuardian |
 /** The source of the control-plane address, and the loop that decides where it routes to. */
 type LoopOptions = { port: AddressReader; makeLoop: (parts: Parts) => Guardian }
 
-/** A read of the cloud that takes longer is repeated instead. */
+/** A read from the provider that takes longer is given up and repeated. */
 const readTimeoutMs = 8_000
 
 function makeGuardian(
@@ -112,7 +115,7 @@ function makeParts(
   const { credentials, userAgent, log, settings } = base
   const [caches, awake, watchdog] = [controlPlaneCaches(base), wakeUp(clock), makeWatchdog(clock)]
   const probeOptions = { credentials, userAgent, timeoutMs: settings.process.probeTimeoutMs, log }
-  // A machine that takes over the address must learn nothing of us.
+  // A machine that takes over the address must learn nothing about us.
   const probe = apiServerProbe({ ...probeOptions, introduces: false })
   const probeHost = apiServerProbe({ ...probeOptions, introduces: true })
   const known = knownAddress({ port, now: () => clock.now(), timeoutMs: readTimeoutMs })
@@ -174,7 +177,7 @@ function makeTargets(
   })
 }
 
-/** Guardians always elect one of them, whatever --leader-elect says: two that move at once would fight. */
+/** Guardians always elect a leader, whatever --leader-elect says, because two that move at once would fight. */
 function makeElection({ base, watchdog, mirror }: Parts, loop: Guardian): Election {
   const { leaseClient, identity, log, settings } = base
   const { leaseNamespace, guardianLeaseMs, guardianRenewDeadlineMs, guardianRetryMs } = settings.process
@@ -199,7 +202,7 @@ function makeElection({ base, watchdog, mirror }: Parts, loop: Guardian): Electi
   return elected
 }
 
-/** Probes, and leads whenever this replica holds the lease, until the guardian has to stop. */
+/** Probes, and leads whenever this replica holds the lease, until the guardian must stop. */
 export async function runGuardian(parts: Parts, elected: Pick<Election, 'run'>): Promise<void> {
   const { base, caches, targets, watchdog, awake, signal } = parts
   caches.onChange(() => {
@@ -208,7 +211,7 @@ export async function runGuardian(parts: Parts, elected: Pick<Election, 'run'>):
   })
   caches.start(signal)
   void watchdog.watch(signal, (ms) => base.endAtOnce(`the guardian's loop has stalled for ${Math.round(ms / 1000)} s`))
-  // No notice comes when an interface of this machine gets or loses the address.
+  // Nothing notifies us when an interface of this machine gains or loses the address.
   void repeatLater(() => targets.refresh(), { everyMs: 10_000, signal, clock })
   try {
     await Promise.all([caches.synced(signal), firstLook(parts)])
@@ -221,8 +224,8 @@ export async function runGuardian(parts: Parts, elected: Pick<Election, 'run'>):
 }
 
 /**
- * Reads the cloud for the first time, again after each failure. Throws if a process that only guards the address would
- * talk through it.
+ * Reads from the provider for the first time, and retries after each failure. Throws if a process that only guards the
+ * address would reach the API server through it.
  */
 async function firstLook({ base: { credentials, settings, log }, known, signal }: Parts): Promise<void> {
   for (let failures = 1; !signal.aborted; failures++) {

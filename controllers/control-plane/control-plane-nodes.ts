@@ -6,7 +6,7 @@ import { machineAddresses } from '../nodes/node-addresses.ts'
 import { machineIdOf, oneNodeForEach } from '../nodes/node-machine.ts'
 import type { ProviderIds } from '../../clouds/ports/machines.ts'
 
-/** How messages speak of control-plane nodes. */
+/** The words for control-plane nodes in messages. */
 export const controlPlaneWords: MoveWords = {
   node: 'control-plane node',
   failed: ({ name, probes: { failures, reason = 'no answer' } }) =>
@@ -20,20 +20,20 @@ export type ControlPlaneNode = Omit<MovableNode, 'probes'> & {
   endpoint: { address: string; port: number } | undefined
 }
 
-/** A node with an API server, and what its probes showed. */
+/** A node with an API server, and the history of its probes. */
 export type GuardedNode = ControlPlaneNode & { probes: ProbeHistory }
 
-/** Everything that decides about the nodes and endpoints. */
+/** Everything that determines the nodes and endpoints. */
 export type ControlPlaneState = {
   nodes: readonly Node[]
   /** The EndpointSlices of `default/kubernetes`. */
   slices: readonly EndpointSlice[]
-  /** The control-plane address: never the own address of a node. */
+  /** The control-plane address, which never counts as a node's own. */
   shared: string | undefined
   ids: ProviderIds
 }
 
-/** The port of an API server where nothing says it. */
+/** The port of an API server if nothing names it. */
 const usualPort = 6443
 
 /** The port of the API servers, as their nodes show it. */
@@ -60,7 +60,7 @@ export function controlPlaneNodes({ nodes, slices, shared, ids }: ControlPlaneSt
     .toSorted((one, other) => (one.name < other.name ? -1 : 1))
 }
 
-/** Whether an API server of another node is good: the guardian there could lead. */
+/** Whether an API server on another node is good, so that the guardian there could lead. */
 export function isAnotherGood(
   nodes: readonly GuardedNode[],
   own: string | undefined,
@@ -69,7 +69,7 @@ export function isAnotherGood(
   return nodes.some(({ name, probes }) => name !== own && probes.successes >= successes)
 }
 
-/** The port of each API server by its address, as the API servers themselves publish it. */
+/** The port of each API server by its address, as the API servers publish it themselves. */
 function endpointPorts(slices: readonly EndpointSlice[]): Map<string, number> {
   const pairs = slices.flatMap(({ endpoints, ports }) => {
     const port = (ports?.find(({ name }) => name === 'https') ?? ports?.[0])?.port
@@ -79,7 +79,7 @@ function endpointPorts(slices: readonly EndpointSlice[]): Map<string, number> {
   return new Map(pairs)
 }
 
-/** An address that the API server publishes, else the node's own as a kubelet reports it: internal before external. */
+/** An address that the API server publishes, else the one that the kubelet reports: internal before external. */
 function ownAddress(node: Node, ports: Map<string, number>, shared: string | undefined): string | undefined {
   const all = machineAddresses(node)
     .map((address) => canonicalIpAddress(address) ?? address)
@@ -87,7 +87,10 @@ function ownAddress(node: Node, ports: Map<string, number>, shared: string | und
   return all.find((address) => ports.has(address)) ?? all[0]
 }
 
-/** Only `kubectl uncordon` and the like make a node stay again, so two nodes never send the address to and fro. */
+/**
+ * Ranks how a node is leaving. Only people undo this, with `kubectl uncordon` for example, so two nodes never pass the
+ * address back and forth.
+ */
 function leavingOf(node: Node): number {
   if (node.metadata.deletionTimestamp !== undefined) return 3
   if (node.spec.unschedulable === true) return 2

@@ -4,7 +4,7 @@ import type { KnownAddress } from './known-address.ts'
 import type { Metrics } from '../../telemetry/metrics/metrics.ts'
 
 type Watched = {
-  /** The guardian while it leads: the knowledge of the others may be old. */
+  /** The guardian while it leads: the others' knowledge may be stale. */
   leading: () => Guardian | undefined
   known: KnownAddress
   now: () => number
@@ -19,7 +19,7 @@ export function readGuardian(metrics: Metrics, { leading, known, now }: Watched)
   ])
   metrics.read('eip_admission_control_plane_problem', () => Number(leading()?.problem() !== undefined))
   metrics.read('eip_admission_control_plane_cloud_read_age_seconds', () => {
-    // While no guardian can read the cloud, they lead in turn, and each forgets as it begins.
+    // While no guardian can read from the provider, they lead in turn, and each forgets when it starts.
     const ageMs = known.sinceReadMs()
     return ageMs === Infinity ? undefined : ageMs / 1000
   })

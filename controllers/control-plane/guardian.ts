@@ -15,14 +15,14 @@ import { hesitationMs, yieldPause } from './yield-pause.ts'
 export type GuardianOptions = {
   known: KnownAddress
   keeper: Keeper
-  /** The control-plane nodes and what their probes showed. */
+  /** The control-plane nodes and the history of their probes. */
   nodes: () => GuardedNode[]
   /** Probes of the address itself; undefined if they would prove nothing. */
   address: () => ProbeHistory | undefined
   /** The node that this process runs on, if it is known. */
   ownNode: string | undefined
   rules: MoveRules
-  /** How often the cloud is read while all is well. */
+  /** How often the provider is read while all is well. */
   readIntervalMs: number
   probeIntervalMs: number
   wakeUp: WakeUp
@@ -35,9 +35,8 @@ export type GuardianOptions = {
 
 export type Guardian = {
   /**
-   * Guards the address until the signal aborts. It returns earlier to let another replica lead: the one on the holder
-   * itself should not, because it would fail together with what it guards. A guardian that cannot read the cloud moves
-   * nothing.
+   * Guards the address until the signal aborts. It returns earlier to let another replica lead: a guardian on the
+   * holder itself would fail together with it. A guardian that cannot read from the provider moves nothing.
    */
   lead: (signal: AbortSignal, leaseLeftMs: () => number) => Promise<void>
   /** How long this replica leaves a free lease to others. */
@@ -47,9 +46,9 @@ export type Guardian = {
   problem: () => string | undefined
 }
 
-/** A move relies on a look at the cloud whose answer is not older. */
+/** The maximum age of a look at the provider on which a move relies. */
 const liveMs = 2_000
-/** A write must end before the lease does, timers that fire late included. */
+/** A write must end before the lease does, even if timers fire late. */
 const leaseMarginMs = 100
 
 /** The state of a turn of the loop, besides the options. */
@@ -85,7 +84,7 @@ export function guardian(options: GuardianOptions): Guardian {
       // Another guardian may have led, and moved it, meanwhile.
       known.forget()
       options.keeper.forget()
-      // While the cloud is down for all of them, each has the same problem.
+      // While the provider is down for all guardians, each has the same problem.
       if (!sight.isBlind()) reported.forget()
       while (!signal.aborted) {
         options.onTurn()
@@ -105,7 +104,7 @@ export function guardian(options: GuardianOptions): Guardian {
   }
 }
 
-/** Looks, decides and acts once. Returns whether there is more to do at once. */
+/** Looks, decides and acts once. Returns whether there is more to do immediately. */
 async function takeTurn(parts: Turn, signal: AbortSignal, writeMs: () => number): Promise<boolean> {
   const { known, looks, reported, keeper } = parts
   const failure = await looks.look(signal)
@@ -115,13 +114,13 @@ async function takeTurn(parts: Turn, signal: AbortSignal, writeMs: () => number)
     reported.report(known.problem() ?? failure ?? reported.current())
     return false
   }
-  // Only what the cloud shows tells that a move happened.
+  // Only the provider's state proves that a move happened.
   const moved = keeper.saw(assigned.machines)
   if (moved) parts.onMoved(moved)
   const decision = parts.decide(assigned)
   const doubt = known.problem() ?? failure
   const problem = decision.do === 'wait' ? decision.problem : undefined
-  // While it moves, or the next probes decide, nothing is better than it was.
+  // While it moves, or the next probes decide, the last problem still stands.
   reported.report(problem ?? doubt ?? (decision.do === 'stay' ? undefined : reported.current()))
   if (decision.do !== 'move') return false
   const isLive = known.answerAgeMs() <= liveMs
@@ -152,11 +151,11 @@ type ReportedProblem = {
   current: () => string | undefined
   /** Logs a problem that is new, and its end. */
   report(problem: string | undefined): void
-  /** Another guardian knows better from now on. */
+  /** Forgets the problem, because another guardian knows better from now on. */
   forget(): void
 }
 
-/** No problem so far. `address` is the control-plane address, if it is known. */
+/** Starts without a problem. `address` is the control-plane address, if it is known. */
 function reportedProblem(log: Log, address: () => string | undefined): ReportedProblem {
   const news = problemNews()
   return {

@@ -59,7 +59,10 @@ export function addressGuardian(parts: Parts, port: AddressPort): Guardian {
   })
 }
 
-/** Managed balancers are probed where the API servers listen: a balancer answers while any of them does. */
+/**
+ * The loop that keeps good nodes behind a managed balancer. It probes the API servers themselves, because a balancer
+ * answers while any of them does.
+ */
 export function originsGuardian(
   parts: Parts,
   balancer: Pick<BalancerGuardianOptions, 'balancers' | 'id'> & { port?: number },
@@ -129,6 +132,6 @@ export type Parts = {
   awake: WakeUp
   watchdog: Watchdog
   mirror: Mirror
-  /** Aborts when the guardian has to stop. */
+  /** Aborts when the guardian must stop. */
   signal: AbortSignal
 }

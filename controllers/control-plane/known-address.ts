@@ -2,28 +2,30 @@ import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { withTimeLimit } from '../../lib/time-limit.ts'
 import type { ControlPlaneAddress, AddressReader } from './control-plane-address.ts'
 
-/** Our knowledge of the control-plane address at the cloud. */
+/** Our knowledge of the control-plane address at the provider. */
 export type KnownAddress = {
-  /** As the last read showed it; undefined before the first, if it is deleted, and if the first list has several. */
+  /**
+   * The address as of the last read; undefined before the first, if it is deleted, and if the first list has several.
+   */
   current: () => ControlPlaneAddress | undefined
   /** How long ago the last good read began; infinite before the first and after `forget`. */
   ageMs: () => number
-  /** The same, and `forget` changes nothing of it. */
+  /** The same, but unaffected by `forget`. */
   sinceReadMs: () => number
-  /** How long ago the answer of that read arrived: with a slow cloud the difference counts. */
+  /** How long ago the answer of that read arrived: with a slow provider the difference matters. */
   answerAgeMs: () => number
-  /** The problem of the addresses that our setting names; a known one is guarded all the same. */
+  /** The problem with the addresses that our setting names; a known address is guarded anyway. */
   problem(): string | undefined
   /** Makes the next look a live one. */
   forget(): void
   /**
-   * Lists the addresses that our setting names. A known address stays until the cloud shows that it is deleted, or not
-   * named.
+   * Lists the addresses that our setting names. A known address stays until the provider shows that it is deleted or no
+   * longer named.
    */
   find(signal: AbortSignal): Promise<void>
-  /** Reads the address that we know, or finds it. */
+  /** Reads the known address, or finds it. */
   look(signal: AbortSignal): Promise<void>
-  /** Calls the listener when another machine has the address than at the look before. */
+  /** Calls the listener when the address has moved to another machine since the previous look. */
   onChange(listener: ChangeListener): void
 }
 
@@ -36,7 +38,7 @@ export type KnownAddressOptions = {
   timeoutMs: number
 }
 
-/** The control-plane address as the cloud last showed it. A failed read changes nothing and throws. */
+/** The control-plane address as the provider last showed it. A failed read changes nothing and throws. */
 export function knownAddress({ port, now, timeoutMs }: KnownAddressOptions): KnownAddress {
   let last: ControlPlaneAddress | undefined
   const { readSince, ...ages } = readTimes(now)
@@ -55,7 +57,7 @@ export function knownAddress({ port, now, timeoutMs }: KnownAddressOptions): Kno
     const beganAtMs = now()
     const listed = await list(signal)
     const inList = listed.find(({ id }) => id === last?.id)
-    // A single list may lack it. Only a read of the address itself proves that it is deleted, or has lost its tag.
+    // A single list may miss it. Only a read of the address itself proves that it is deleted or has lost its tag.
     const known = inList ?? (last && (await readNamed(last.id, signal)))
     const kept = known ?? (listed.length === 1 ? listed[0] : undefined)
     problem = problemOf(port, { listed, kept })

@@ -21,16 +21,19 @@ type Deps = {
   events: Recorder
   /** The key of the Service. */
   service: Key
-  /** The control-plane address, which the guardian of it reads from the cloud. */
+  /** The control-plane address, which its guardian reads from the provider. */
   address: { current(): string | undefined; onChange(listener: () => void): void }
   port: number | undefined
   failing: FailingServers
 }
 
-/** Without events we look now and then: our watches do not show every change. */
+/** How often we look without an event, because our watches do not show every change. */
 const resyncMs = 60_000
 
-/** Keeps the Service that leads from the control-plane address to the API servers. It runs where the address is guarded. */
+/**
+ * Maintains the mirror Service, through which the control-plane address reaches the API servers. It runs beside the
+ * guardian of the address.
+ */
 export function mirrorServiceController(deps: Deps): ControllerDeclaration {
   const { client, events, log, address, port, failing, service: key } = deps
   const caches = cachesOf(deps)
@@ -52,7 +55,7 @@ export function mirrorServiceController(deps: Deps): ControllerDeclaration {
   }
 }
 
-/** The caches that show a change of the mirror, or of the API servers: nothing is read from them. */
+/** The caches that notify of changes to the mirror or the API servers. Nothing is read from them. */
 function cachesOf({ client, log, service }: Deps) {
   const { namespace, name } = splitKey(service)
   const source = splitKey(apiServerService)
@@ -79,7 +82,9 @@ const leftText =
   'eip-admission no longer keeps this Service of the control-plane address, because the settings name no control-plane address. ' +
   'Nodes still deliver its address to the API servers that it shows. Delete it, or name the tag of the address again'
 
-/** Says that a mirror Service is no longer kept, where the operator took the control-plane address from the settings. */
+/**
+ * Reports a mirror Service that is no longer maintained, because the settings no longer name a control-plane address.
+ */
 export function leftMirrorController({ caches, vendor, log }: LeftDeps): ControllerDeclaration[] {
   if (isControlPlaneGuarded(vendor)) return []
   const { services: cache } = caches
@@ -93,15 +98,15 @@ export function leftMirrorController({ caches, vendor, log }: LeftDeps): Control
   return [{ reconciler, needs: [cache], keys: () => [vendor.policy.controlPlaneService] }]
 }
 
-/** The Service that leads from the control-plane address to the API servers. */
+/** The mirror Service, through which the control-plane address reaches the API servers. */
 export type Mirror = {
-  /** Keeps the Service as long as the work goes on. */
+  /** Maintains the Service for as long as the work lasts. */
   during(work: () => Promise<void>, signal: AbortSignal): Promise<void>
 }
 
 type MirrorFacts = { known: KnownAddress; failing: FailingServers; controlPlane: { port?: number } }
 
-/** The mirror of this process: every process that may move the address keeps it. */
+/** The mirror of this process: every process that may move the address maintains it. */
 export function mirrorBeside(
   { client, events, vendor, log, metrics, activity }: GuardianBase,
   { known, failing, controlPlane }: MirrorFacts,
@@ -120,7 +125,7 @@ export function mirrorBeside(
     async during(work, signal) {
       const done = new AbortController()
       const kept = controller.run(AbortSignal.any([signal, done.signal])).catch((error: unknown) => {
-        // The guardian goes on: its work matters more.
+        // The guardian goes on, because its work matters more.
         if (!signal.aborted && !done.signal.aborted) log.error({ error }, 'the mirror Service is not kept')
       })
       try {

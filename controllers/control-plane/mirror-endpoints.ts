@@ -2,9 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import type { EndpointSlice, Endpoints, Service } from '../../kube/objects.ts'
 import { type MirrorWanted, isOurSlice, managedByLabel, mirrorSlices, mirrorSubsets } from './mirror-objects.ts'
 
-// Nodes read only EndpointSlices, so we write slices. A predecessor wrote Endpoints, of which a controller of
-// Kubernetes makes slices of its own. As long as these Endpoints are kept, we correct them instead, so that no endpoint
-// is there twice.
+// Nodes read only EndpointSlices, so we write slices. A predecessor wrote Endpoints, from which a Kubernetes controller
+// makes its own slices. While these Endpoints exist, we correct them instead, so that no endpoint appears twice.
 
 export type SliceStep =
   | { do: 'create-slice'; slice: EndpointSlice }
@@ -40,12 +39,15 @@ export function planSlices(seen: MirrorSeen & { service: Service }): SliceStep |
   return stray && { do: 'remove-slice', slice: stray }
 }
 
-/** An API server answers us, so no list without any is true. */
+/** An API server answers us, so a list without any cannot be true. */
 function isEmpty({ source }: MirrorSeen): boolean {
   return source.slices.every(({ endpoints }) => (endpoints ?? []).length === 0)
 }
 
-/** Whether Kubernetes makes slices of a predecessor's Endpoints: we see them, because the controller may be off. */
+/**
+ * Whether Kubernetes makes slices from a predecessor's Endpoints. Only existing slices prove it, because the controller
+ * may be off.
+ */
 function areMirrored({ endpoints, slices }: MirrorSeen): boolean {
   if (!endpoints || endpoints.metadata.labels?.[skipMirrorLabel] === 'true') return false
   return slices.some(({ metadata }) => metadata.labels?.[managedByLabel] === mirroringController)
@@ -53,7 +55,7 @@ function areMirrored({ endpoints, slices }: MirrorSeen): boolean {
 
 function changeOf(wanted: EndpointSlice, found: EndpointSlice | undefined): SliceStep | undefined {
   if (!found) return { do: 'create-slice', slice: wanted }
-  // It cannot be changed.
+  // The address type is immutable.
   if (found.addressType !== wanted.addressType) return { do: 'remove-slice', slice: found }
   const labels = { ...found.metadata.labels, ...wanted.metadata.labels }
   const metadata = { ...found.metadata, ...wanted.metadata, labels }
@@ -65,7 +67,7 @@ function contentOf({ endpoints, ports }: EndpointSlice): object {
   return { endpoints: endpoints ?? [], ports: ports ?? [] }
 }
 
-/** Each address with each port. The API server groups them in its own way. */
+/** Each address with each port, because the API server regroups them. */
 function linesOf(subsets: Endpoints['subsets'] = []): string[] {
   return subsets
     .flatMap(({ addresses = [], notReadyAddresses = [], ports = [] }) =>

@@ -12,16 +12,18 @@ import { canonicalIpAddress } from '../../lib/ip-address.ts'
 /** The Service of the API servers and where they listen, as they publish it themselves. */
 export type MirrorSource = { service: Service | undefined; slices: readonly EndpointSlice[] }
 
-/** The API servers and the address of the mirror Service; the address is undefined until the cloud was read. */
+/**
+ * The API servers and the address of the mirror Service; the address is undefined until it was read from the provider.
+ */
 export type MirrorWanted = {
   key: Key
   address: string | undefined
-  /** The port at the address, if it is not the API servers' own. */
+  /** The port at the address, if it differs from the API servers' own. */
   port: number | undefined
   source: MirrorSource
 }
 
-/** No program that we know serves this class, so none announces the Service or buys a load balancer for it. */
+/** No known program serves this class, so none announces the Service or buys a load balancer for it. */
 const mirrorClass = 'eip-admission.dev/control-plane'
 
 /** Whether a Service is a mirror of the API servers that we made. */
@@ -29,7 +31,7 @@ export function isMirror({ spec }: Service): boolean {
   return spec.loadBalancerClass === mirrorClass
 }
 
-/** The annotations that keep software away that knows no classes, as MetalLB before 0.13. */
+/** The annotations that keep away software without support for classes, such as MetalLB before 0.13. */
 export const mirrorAnnotations = silencingAnnotations
 
 export const managedByLabel = 'endpointslice.kubernetes.io/managed-by'
@@ -42,18 +44,18 @@ export const mirrorSlicesSelector = `${managedByLabel}=${manager}`
 /** Selects the slices of a Service. */
 export const slicesOf = (service: string): string => `${serviceLabel}=${service}`
 
-/** The name of the mirror of one of the API servers' slices: usually there is one. RBAC permits the first few. */
+/** The name of the mirror of the API servers' nth slice. Usually there is one, and RBAC permits the first few. */
 export const sliceName = (service: string, n: number): string => `${service}-${n + 1}`
 
-/** The fields of the Service when it becomes a load balancer: the class can be chosen only then. */
+/** The fields of the Service when it becomes a load balancer, because only then can the class be chosen. */
 export const becomingLoadBalancer = {
   type: 'LoadBalancer',
   loadBalancerClass: mirrorClass,
-  // Nodes deliver what arrives for the address itself.
+  // Nodes deliver packets for the address itself.
   allocateLoadBalancerNodePorts: false,
 } as const
 
-/** The Service as it is created; undefined as long as something is unknown that it cannot be without. */
+/** The new Service; undefined while something that it needs is unknown. */
 export function newMirror(wanted: MirrorWanted): Service | undefined {
   const { address } = wanted
   const ports = mirrorPorts(wanted)
@@ -66,7 +68,7 @@ export function newMirror(wanted: MirrorWanted): Service | undefined {
   }
 }
 
-/** The ports: at the address the API servers' port, unless another one is set, and behind it theirs. */
+/** The ports: at the address, the API servers' port unless another is set; behind it, always theirs. */
 export function mirrorPorts({ port, source }: MirrorWanted): ServicePort[] {
   const ports = source.service?.spec.ports ?? []
   return ports.map(({ name, protocol = 'TCP', port: inside, targetPort = inside }, n) => ({
@@ -78,8 +80,8 @@ export function mirrorPorts({ port, source }: MirrorWanted): ServicePort[] {
 }
 
 /**
- * The slices without the API servers that fail, unless no other one is left. One that lost its power is published for up to
- * 25 s more, and nodes would lose every connection that they deliver to it.
+ * The slices without failing API servers, unless no other is left. An API server without power stays published for up
+ * to 25 s, and nodes would lose every connection that they deliver to it.
  */
 export function withoutFailing(
   slices: readonly EndpointSlice[],
@@ -94,7 +96,7 @@ export function withoutFailing(
   return left.some(({ endpoints }) => endpoints.length > 0) ? left : slices
 }
 
-/** The slices of the mirror: the API servers' slices, word for word. They are deleted with the Service. */
+/** The slices of the mirror: exact copies of the API servers' slices. They are deleted with the Service. */
 export function mirrorSlices({ source }: MirrorWanted, service: Service): EndpointSlice[] {
   const { name, namespace = '', uid = '' } = service.metadata
   return source.slices
@@ -114,7 +116,7 @@ export function mirrorSlices({ source }: MirrorWanted, service: Service): Endpoi
     }))
 }
 
-/** The same as Endpoints have it. */
+/** The same in the form of Endpoints. */
 export function mirrorSubsets({ source }: MirrorWanted): NonNullable<Endpoints['subsets']> {
   return source.slices.map(({ endpoints, ports }) => ({
     addresses: (endpoints ?? []).flatMap(({ addresses }) => addresses.map((ip) => ({ ip }))),

@@ -13,7 +13,7 @@ import { type SliceStep, planSlices, planSubsets } from './mirror-endpoints.ts'
 
 export type MirrorSeen = MirrorWanted & {
   service: Service | undefined
-  /** Only a predecessor left them. */
+  /** Present only if a predecessor left them. */
   endpoints: Endpoints | undefined
   /** Every slice of the Service, ours or not. */
   slices: readonly EndpointSlice[]
@@ -31,8 +31,8 @@ export type MirrorStep =
 type ServiceChange = { metadata?: object; spec?: object }
 
 /**
- * The next step; undefined if the mirror is as it should be, or something is missing for which we must wait. API servers are
- * followed first: an address in the wrong place leads nowhere.
+ * The next step; undefined if the mirror is as it should be, or we must wait for something. Endpoints come first,
+ * because an address without the right ones leads nowhere.
  */
 export function planMirror(seen: MirrorSeen): MirrorStep | undefined {
   const { service } = seen
@@ -48,14 +48,14 @@ function creation(seen: MirrorSeen): MirrorStep | undefined {
   return service && { do: 'create-service', service }
 }
 
-/** Nothing is behind it that would have to be deleted at a cloud, whichever program thought so. */
+/** Finishes a deletion: there is nothing to delete at a provider, whichever program added a finalizer for that. */
 function deletion(service: Service): MirrorStep | undefined {
   const { finalizers = [] } = service.metadata
   const others = finalizers.filter((name) => name !== upstreamFinalizer && name !== serviceFinalizer)
   return others.length < finalizers.length ? { do: 'finish-deletion', service, finalizers: others } : undefined
 }
 
-/** The step against a change by a person or another program; fields without a meaning for us are kept. */
+/** The step that reverts a change by a person or another program; fields without a meaning for us stay. */
 function changing(seen: MirrorSeen, service: Service): MirrorStep | undefined {
   const metadata = changedAnnotations(service)
   const spec = changedSpec(seen, service)
@@ -77,7 +77,7 @@ function changedSpec(seen: MirrorSeen, { spec }: Service): object {
     ...(address !== undefined && spec.loadBalancerIP !== address && { loadBalancerIP: address }),
     // With a selector, other controllers would write the endpoints.
     ...(spec.selector !== undefined && { selector: null }),
-    // No node would deliver anything: the endpoints name no nodes.
+    // Otherwise no node would deliver anything, because the endpoints name no nodes.
     ...(spec.externalTrafficPolicy === 'Local' && { externalTrafficPolicy: 'Cluster' }),
     ...(ports.length > 0 && !areSame(current, ports) && { ports: ports.map((port) => withNodePort(port, current)) }),
   }
@@ -88,13 +88,16 @@ function areSame(current: ServicePort[], ports: ServicePort[]): boolean {
   return isDeepStrictEqual(compared, ports)
 }
 
-/** A predecessor's Service has node ports, by which people may reach it. */
+/** Keeps the node port of a predecessor's Service, through which people may reach it. */
 function withNodePort(port: ServicePort, current: ServicePort[]): ServicePort {
   const nodePort = current.find(({ name }) => name === port.name)?.nodePort
   return nodePort === undefined ? port : { ...port, nodePort }
 }
 
-/** Nodes deliver what the status shows. An entry that shows the address stays as it is, `ipMode` included. */
+/**
+ * Shows the address in the status, from which nodes deliver. An existing entry for it stays unchanged, including
+ * `ipMode`.
+ */
 function showing({ address }: MirrorSeen, service: Service): MirrorStep | undefined {
   if (address === undefined) return undefined
   const ingress = ingressOf(service)

@@ -11,9 +11,9 @@ import { type MirrorSeen, type MirrorStep, planMirror } from './mirror-plan.ts'
 
 export type MirrorServiceOptions = {
   client: KubeClient
-  /** The control-plane address; undefined as long as it is unknown. */
+  /** The control-plane address; undefined while it is unknown. */
   address: () => string | undefined
-  /** The port at the address, if it is not the API servers' own. */
+  /** The port at the address, if it differs from the API servers' own. */
   port: number | undefined
   /** Whether the API server at an address fails. */
   isFailing: (address: string) => boolean
@@ -28,10 +28,10 @@ export const apiServerService = 'default/kubernetes'
 /** More steps than any mirror needs. */
 const maxSteps = 15
 
-/** Keeps a Service that leads from the control-plane address to the API servers; its key is that Service. */
+/** Maintains the mirror Service, which is its only key. */
 export function mirrorService(options: MirrorServiceOptions): Reconciler {
   const { now } = options
-  // Bursts that an adoption, a person who edits and a rolling upgrade of the API servers never need.
+  // Bursts that no adoption, human edit or rolling upgrade of the API servers exceeds.
   const paces: Paces = { service: repairPace(6, now), endpoints: repairPace(30, now) }
   return {
     name: 'mirror-service',
@@ -48,7 +48,7 @@ export function mirrorService(options: MirrorServiceOptions): Reconciler {
   }
 }
 
-/** Everything live: it is little, it rarely changes, and a stale cache would undo what a person just did. */
+/** Reads everything live: it is little, it rarely changes, and a stale cache would undo a person's recent change. */
 async function look(options: MirrorServiceOptions, key: Key, signal: AbortSignal): Promise<MirrorSeen> {
   const { client, port } = options
   const at = splitKey(key)
@@ -63,7 +63,7 @@ async function look(options: MirrorServiceOptions, key: Key, signal: AbortSignal
     slices(apiServerService),
     slices(key),
   ])
-  // Those that lost their label are not in the list.
+  // The list lacks slices that lost their label.
   const names = sourceSlices.map((_, n) => sliceName(at.name, n))
   const missing = names.filter((name) => !labeled.some(({ metadata }) => metadata.name === name))
   const unlabeled = await Promise.all(missing.map((name) => client.get(endpointSlices, { ...at, name }, { signal })))
@@ -80,7 +80,7 @@ async function look(options: MirrorServiceOptions, key: Key, signal: AbortSignal
 
 type Paces = { service: RepairPace; endpoints: RepairPace }
 
-/** The repair of each step; undefined for a step that no other program undoes. */
+/** The repair that each step makes; undefined for a step that no other program undoes. */
 const repaired: Record<MirrorStep['do'], { pace: keyof Paces; what: string } | undefined> = {
   'create-service': undefined,
   'finish-deletion': undefined,
@@ -111,13 +111,13 @@ async function carryOut(
     await write(client, step, { fieldManager: 'eip-admission', signal })
     log.info({ step: step.do }, 'mirror Service')
   } catch (error) {
-    // It was made or removed in between; the next look sees it.
+    // It was created or removed meanwhile, which the next look shows.
     if (!isAlreadyExists(error) && !isNotFound(error)) throw error
   }
   return undefined
 }
 
-/** A write that ends with our turn to write: each can be cut off and made again. */
+/** Carries out the write of a step. A write can be cut off and repeated. */
 async function write(client: KubeClient, step: MirrorStep, options: WriteOptions): Promise<unknown> {
   switch (step.do) {
     case 'create-service':
@@ -169,17 +169,17 @@ function pause(
   return { againInMs: Math.ceil(againInMs) }
 }
 
-/** How often we repair what another program may undo each time. */
+/** How often we repair changes that another program may undo each time. */
 type RepairPace = {
   /** How long to wait before the next repair; 0 if it may be made now. */
   pauseMs(): number
-  /** A repair was made. */
+  /** Records a repair. */
   made(): void
 }
 
 const intervalMs = 10_000
 
-/** A pace that permits so many repairs at once, and then one in each interval. */
+/** Makes a pace that permits `burst` repairs at once, and then one in each interval. */
 export function repairPace(burst: number, now: () => number): RepairPace {
   const times: number[] = []
   const windowMs = burst * intervalMs

@@ -27,7 +27,7 @@ export type MoveReportOptions = {
 const lookEveryMs = 250
 const patienceMs = 15_000
 
-/** Reports a move that the cloud has shown: at once, and again when the address answers, or does not. */
+/** Reports a move that the provider has shown: immediately, and again when the address answers or fails to answer. */
 export async function reportMove(move: TriedMove, options: MoveReportOptions, signal: AbortSignal): Promise<void> {
   const { clock, log, event, nodeWith } = options
   const { address, machines } = move.from

@@ -4,7 +4,7 @@ import { endpointSlices, nodes } from '../../kube/resource.ts'
 import { withoutUnusedStatus } from '../../ledger/caches.ts'
 import type { GuardianBase } from '../dependencies.ts'
 
-/** Old clusters have only the second role. */
+/** The labels of control-plane nodes. Old clusters have only the second one. */
 const roles = ['node-role.kubernetes.io/control-plane', 'node-role.kubernetes.io/master']
 
 /** The control-plane nodes of the cluster and where their API servers listen. */
@@ -19,7 +19,7 @@ export type ControlPlaneCaches = {
   silentForMs(): number
 }
 
-/** Caches of only the control-plane nodes: a cluster may have thousands of others. */
+/** Caches only the control-plane nodes, because a cluster may have thousands of others. */
 export function controlPlaneCaches({ client, log }: Pick<GuardianBase, 'client' | 'log'>): ControlPlaneCaches {
   const ofRoles = roles.map((labelSelector) =>
     reflector({ client, resource: nodes, log, labelSelector, strip: withoutUnusedStatus }),

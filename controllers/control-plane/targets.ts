@@ -25,15 +25,15 @@ export type TargetsOptions = ProbersOptions & {
 
 /** The targets of the probes: each API server by its own address, and the control-plane address itself. */
 export type Targets = {
-  /** Follows the nodes, the API servers' endpoints and the control-plane address as they are now. */
+  /** Updates the targets to the current nodes, endpoints of API servers, and control-plane address. */
   refresh(): void
-  /** The control-plane nodes and what their probes showed. */
+  /** The control-plane nodes and the history of their probes. */
   nodes: () => GuardedNode[]
   /** Probes of the control-plane address; undefined if it is not probed. */
   address: () => ProbeHistory | undefined
   /** Where the control-plane address answers; undefined if a probe from here would prove nothing. */
   addressEndpoint(): Endpoint | undefined
-  /** Another machine has the address: its earlier probes say nothing any more. */
+  /** Forgets earlier probes of the address, because another machine has it now. */
   forgetAddress(): void
   stop(): void
 }
@@ -61,7 +61,7 @@ export function probeTargets(options: TargetsOptions): Targets {
       outside.target(new Map(endpoint ? [[own, endpoint]] : []))
     },
     nodes: () => nodes.map((node) => ({ ...node, probes: hosts.history(node.name) })),
-    // An interface may have got the address since the last refresh.
+    // An interface may have gained the address since the last refresh.
     address: () => (controlPlane.byHostAddress || !addressEndpoint() ? undefined : outside.history(own)),
     addressEndpoint,
     forgetAddress: () => outside.forget(own),
@@ -72,13 +72,15 @@ export function probeTargets(options: TargetsOptions): Targets {
   }
 }
 
-/** Whether an interface of this machine has the address: a probe of it would not leave the machine. */
+/** Whether an interface of this machine has the address, so that a probe would not leave the machine. */
 export function isOnThisMachine(address: string): boolean {
   const own = Object.values(networkInterfaces()).flatMap((all) => all ?? [])
   return own.some((one) => canonicalIpAddress(one.address) === address)
 }
 
-/** Why our way to the API server is one that the guardian must not use; undefined if it is none. */
+/**
+ * Why the guardian must not use our path to the API server: it leads through the control-plane address; else undefined.
+ */
 export async function ownPathProblem(credentials: Credentials, address: string): Promise<string | undefined> {
   const { url } = await credentials.current()
   const { hostname } = new URL(url)

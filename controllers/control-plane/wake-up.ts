@@ -3,11 +3,11 @@ import type { Clock } from '../../kube/clock.ts'
 /** Ends a wait early. A call between two waits ends the next wait at once. */
 export type WakeUp = {
   wake(): void
-  /** Waits at most so long, or until the signal aborts. */
+  /** Waits at most `ms`, or until the signal aborts. */
   wait(ms: number, signal: AbortSignal): Promise<void>
 }
 
-/** A wake-up that was not called yet. */
+/** Makes a wake-up without a pending call. */
 export function wakeUp(clock: Clock): WakeUp {
   let isCalled = false
   let call = () => {}

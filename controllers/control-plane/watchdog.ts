@@ -2,22 +2,22 @@ import type { Clock } from '../../kube/clock.ts'
 import { repeatLater } from '../../lib/repeat.ts'
 
 export type Watchdog = {
-  /** The loop turned. */
+  /** Records a turn of the loop. */
   turn: () => void
-  /** The loop begins or ends; between, it has to turn. */
+  /** Marks the start and the end of the loop, between which it must turn. */
   begin(): void
   end(): void
-  /** How long the loop has not turned although it runs. */
+  /** How long the running loop has not turned. */
   stalledForMs(): number
   /** Calls `onStall` once when the loop stalls; ends with the signal. */
   watch(signal: AbortSignal, onStall: (ms: number) => void): Promise<void>
 }
 
-/** Longer than every turn can take: each of its calls has a time-out. */
+/** Longer than any turn can take, because each of its calls has a time-out. */
 const maxTurnMs = 60_000
 const checkEveryMs = 5_000
 
-/** Notices a loop that no longer turns, whatever it waits for: a new process looks at everything again. */
+/** Detects a loop that no longer turns, for whatever reason. A new process then starts from scratch. */
 export function makeWatchdog(clock: Clock): Watchdog {
   let turnedAtMs: number | undefined
   const stalledForMs = () => (turnedAtMs === undefined ? 0 : clock.now() - turnedAtMs)

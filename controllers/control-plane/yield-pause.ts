@@ -1,6 +1,6 @@
-/** When a guardian that should not lead lets others lead. */
+/** The times at which a guardian that should not lead lets others lead. */
 export type YieldPause = {
-  /** The guardian leads: again, if it has just yielded. */
+  /** Records that the guardian leads, perhaps again soon after it yielded. */
   lead(): void
   isOver(): boolean
   yielded(): void
@@ -8,10 +8,13 @@ export type YieldPause = {
 
 const firstMs = 60_000
 const longestMs = 60 * 60_000
-/** A replica that leads again so soon after it yielded found that no other took the lease. */
+/** A replica that leads again within this time after it yielded knows that no other took the lease. */
 const untakenMs = 5_000
 
-/** A pause between two attempts to let others lead, twice as long after each unused one: there may be no other. */
+/**
+ * Makes the pause between two attempts to let others lead. It doubles after each unused one, because there may be no
+ * other.
+ */
 export function yieldPause(now: () => number): YieldPause {
   let yieldedAtMs = -Infinity
   let pauseMs = firstMs
@@ -24,5 +27,5 @@ export function yieldPause(now: () => number): YieldPause {
   }
 }
 
-/** Others look for a free lease twice a second. */
+/** How long a guardian leaves a free lease to others, which look for one twice a second. */
 export const hesitationMs = 1_500

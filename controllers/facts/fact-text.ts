@@ -11,7 +11,7 @@ export function factText({ node, hostname, machine, privateNetwork, peers }: Pee
   return JSON.stringify({ node, hostname, machine, privateNetwork, peers: kept })
 }
 
-/** Facts in one text, sorted by node: each fact begins with the name of its node. */
+/** Facts as one text, sorted by node, because each fact begins with the name of its node. */
 export function listText(facts: string[]): string {
   return `[${facts.toSorted().join(',\n')}]`
 }
@@ -60,7 +60,7 @@ function wholeList<T>(value: unknown, parse: (item: unknown) => T | undefined): 
   return items.every((item) => item !== undefined) ? items : undefined
 }
 
-/** A closure, so that nothing that prints an object prints the password. */
+/** A closure hides the password from everything that prints objects. */
 function hidden(text: string): Password {
   return { reveal: () => text }
 }
@@ -69,9 +69,9 @@ function fieldsOf(value: unknown): Fields {
   return typeof value === 'object' && value !== null ? (value as Fields) : {}
 }
 
-/** The last answer of the cloud about a node that takes part in BGP. */
+/** The provider's last answer about a node that takes part in BGP. */
 export type PeerFact = NodePeers & {
-  /** Id of the machine that the fact is about. */
+  /** The id of the node's machine. */
   machine: string
   /** The network of its private address, in CIDR notation. */
   privateNetwork: string | undefined

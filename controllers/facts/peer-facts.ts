@@ -6,8 +6,8 @@ import { factText, listText, type PeerFact } from './fact-text.ts'
 /** The last good facts about every node that takes part in BGP. A failed read changes none of them. */
 export type PeerFacts = {
   /**
-   * Resolves when the facts are complete; rejects if the signal aborts first. To announce before that would withdraw
-   * what is announced already.
+   * Resolves when the facts are complete; rejects if the signal aborts first. Announcing earlier would withdraw
+   * existing announcements.
    */
   synced(signal?: AbortSignal): Promise<void>
   all(): NodePeers[]
@@ -15,11 +15,11 @@ export type PeerFacts = {
   set(fact: PeerFact): void
   /** Removes the fact of a node that was deleted or no longer takes part. */
   remove(node: Key): void
-  /** Calls the listener at every change from now on. */
+  /** Calls the listener on every change from now on. */
   onChange(listener: () => void): void
-  /** Adds facts that were stored; a fact that is known already is newer and stays. */
+  /** Adds stored facts; a fact that is known already is newer and stays. */
   restore(stored: PeerFact[]): void
-  /** No fact about announced peers is missing any more: `synced` resolves. */
+  /** Resolves `synced`, because no fact about announced peers is missing any more. */
   markComplete(): void
   /** Removes all facts, because another replica may have newer ones now. */
   reset(): void
@@ -27,7 +27,7 @@ export type PeerFacts = {
   text(): string
 }
 
-/** No facts yet. */
+/** Creates a store without facts. */
 export function peerFacts(): PeerFacts {
   const facts = new Map<Key, { fact: PeerFact; text: string }>()
   const listeners: (() => void)[] = []

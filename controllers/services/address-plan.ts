@@ -50,10 +50,10 @@ import { giveUp, notePolicy, releaseOrRetain } from './reclaim-steps.ts'
 import { type ConditionFacts, isSame, shownCondition } from './service-condition.ts'
 import { type ServicePlan, type ServiceStep, settled } from './service-step.ts'
 
-/** How soon we look again whether an own address is known; a change of what we know comes sooner. */
+/** How soon we check again whether an own address is known. A change in our knowledge triggers an earlier check. */
 const doubtPollMs = 15_000
 
-/** How soon we look again at a record that the sweep is writing; its change comes sooner. */
+/** How soon we check a record again that the sweep is writing. Its change triggers an earlier check. */
 const adoptionPollMs = 5_000
 
 /** Plans for a Service with an address of its own. */
@@ -69,7 +69,7 @@ export function planOwnAddress(seen: ServiceSeen, service: Service, own: Extract
   if (isShown || isWithdrawing(service)) return { step: { do: 'hide-address' } }
   const announced = announce(seen, service, address)
   if (announced.step) return announced
-  // It may be the reservation of the address that the Service shows.
+  // The sweep may be adopting the reservation of the address that the Service shows.
   if (record && isAdoptionBegun(record)) return { againInMs: adoptionPollMs }
   if (record && phaseOf(record) !== 'Released') return afterGrace(seen, giveUp(seen, record))
   return doubt?.isDecided ? { step: { do: 'report-problems', problems: [doubt.reason] } } : announced
@@ -84,17 +84,18 @@ export function planReservedAddress(
   const { record } = seen
   if (!hasFinalizer(service)) return { step: { do: 'add-finalizer' } }
   if (!record || heldAddress(record) === undefined) {
-    // An address that is no longer its own must not be announced while another one is claimed. Else the claim looks.
+    // An address that the Service has lost must not be announced while another is claimed. In other cases the claim
+    // checks.
     const shown = service.metadata.annotations?.[addressAnnotation]
     const isOther = record && familyOf(record) !== wanted.family
     const isLost = record && (isOther || !mayFindShown(record))
     if (isLost && shown !== undefined && shownAsFirst(seen, service) === shown) return planWithdrawal(seen, service)
-    // The claim refuses one that is retained, and says how to release it.
+    // The claim refuses a retained record, and says how to release it.
     const isRetained = record && phaseOf(record) === 'Released'
     if (isOther && !isRetained) return afterGrace(seen, releaseOrRetain(record))
     return { step: { do: 'claim', ...claimSpecOf(wanted) } }
   }
-  // An address that was claimed for the name earlier, with other wishes than this Service has.
+  // The address was claimed for an earlier Service of this name, which wanted something else.
   if (record.spec.claimRef?.uid !== service.metadata.uid && !isWanted(record, wanted))
     return planFormerAddress(seen, service, record)
   const held = planHeldAddress(seen, service, record)
@@ -103,8 +104,8 @@ export function planReservedAddress(
 }
 
 /**
- * Plans for an address that an earlier Service of the name left. If this one shows it, it is hidden first, or it would
- * stay.
+ * Plans for an address that an earlier Service of the name left. If this Service shows the address, it is hidden first:
+ * otherwise it would stay there.
  */
 function planFormerAddress(seen: ServiceSeen, service: Service, record: ElasticIP): ServicePlan {
   const address = heldAddress(record)
@@ -125,7 +126,7 @@ export function planHeldAddress(seen: ServiceSeen, service: Service, record: Ela
   return announce(seen, service, address)
 }
 
-/** The addresses in the status besides the second one. */
+/** The addresses in the status, without the second one. */
 function shownAsFirst(seen: ServiceSeen, service: Service): string {
   const second = secondAddresses(seen)
   return statusTexts(service)
@@ -146,7 +147,7 @@ function announce(seen: ServiceSeen, service: Service, address: string): Service
   const request = { annotations, ...(status && { status }) }
   const isAnnotated = hasAnnotations(service, request.annotations)
   const isShown = !request.status || statusTexts(service).join() === statusTexts({ status: request.status }).join()
-  // We may be the manager of a field that its user has in a manifest.
+  // We may manage a field that the user's manifest contains.
   if (isAnnotated && isShown)
     return entriesWithSharedFields(service.metadata.managedFields).length > 0
       ? { step: { do: 'yield-fields' } }
@@ -157,15 +158,15 @@ function announce(seen: ServiceSeen, service: Service, address: string): Service
   }
 }
 
-/** Our condition on a Service with its new status, if that changes it to true: one write then carries both. */
+/** Our condition on a Service with its new status, if that makes the condition true: one write then carries both. */
 function conditionWith({ wanted, record, others }: ServiceSeen, service: Service): ConditionFacts | undefined {
   const condition = wanted && shownCondition({ service, wanted, records: record ? [record, ...others] : others })
   return isSame(addressConditionOf(service), condition) ? undefined : condition
 }
 
 /**
- * The status with two addresses. An address that is shown stays, as it would by itself; the other comes when it may be
- * shown.
+ * The status with two addresses. An address that is already shown stays, as it would on its own. The other is added
+ * when it may be shown.
  */
 function statusOfBoth(
   { announcer }: ServiceSeen,

@@ -44,14 +44,14 @@ type Deps = Pick<
   | 'settings'
 >
 
-/** The way of addresses to nodes: announcing software, or assignments of the cloud. */
+/** How addresses reach nodes: by announcing software, or by the provider's assignments. */
 type Reach = {
   announcing: Pick<Announcing, 'findAnnouncement' | 'problemOf'> | undefined
   assigning: Pick<ServiceAssigning, 'free' | 'announcer' | 'arrived'> | undefined
   writeMs: () => number
 }
 
-/** Gives Services their addresses and releases them. Steps that wait for the cloud have workers of their own. */
+/** Gives Services their addresses and releases them. Steps that wait for the provider have their own workers. */
 export function serviceControllers(given: Deps, { announcing, assigning, writeMs }: Reach): ControllerDeclaration[] {
   const deps = { ...given, announcer: assigning?.announcer ?? given.announcer }
   const { keysOf, ofRecord } = addressKeys(deps)
@@ -86,7 +86,7 @@ export function serviceControllers(given: Deps, { announcing, assigning, writeMs
 
 const now = () => new Date()
 
-/** Changes come in bursts, of which the condition says the end. */
+/** Changes come in bursts, and the condition needs only the final state. */
 const gatherMs = 500
 
 function conditionController(deps: Deps, announcing: Reach['announcing']): ControllerDeclaration {
@@ -117,7 +117,7 @@ function conditionController(deps: Deps, announcing: Reach['announcing']): Contr
   }
 }
 
-/** Whether an address is routed to a node still. An assigned one is taken from its machine by the same question. */
+/** Why an address may still be routed to a node. For an assigned address this also frees it from its machine. */
 function findInAny({ announcing, assigning }: Pick<Reach, 'announcing' | 'assigning'>): Announcing['findAnnouncement'] {
   return async (address, signal) => (await announcing?.findAnnouncement(address, signal)) ?? assigning?.free(address)
 }
@@ -155,7 +155,7 @@ function changes(deps: Deps): Watch[] {
       freed(current, previous).flatMap((record) => [...ofRecord(record), ...waitingFor(record)]),
     ),
     watch(deps.ownAddresses, (keys) => keys),
-    // Nothing else wakes a Service whose location was missing or unknown: its user need not edit it.
+    // Nothing else wakes a Service without a known location, because its user need not edit it.
     watch(deps.locations, () =>
       services
         .list()
@@ -166,7 +166,7 @@ function changes(deps: Deps): Watch[] {
       ...(isRelevantChange(current, previous) ? ofRecord(current ?? previous) : []),
       ...waitingFor(current ?? previous),
     ]),
-    // The Service of an unbound record may never come. One whose record is deleted may still have our finalizer.
+    // The Service of an unbound record may never arrive. The Service of a deleted record may still have our finalizer.
     watch(
       records,
       (_name, current, previous) => (isRelevantChange(current, previous) ? [] : ofRecord(current ?? previous)),
@@ -180,7 +180,7 @@ function isWaiting({ metadata }: Service, { kind }: Want): boolean {
   return metadata.annotations?.[addressAnnotation] === undefined && ['reserve', 'wrong'].includes(kind)
 }
 
-/** The addresses of a Service that are reconciled: the first one, and a second one that exists or is wanted. */
+/** The keys of the addresses of a Service: the first, and a second one that exists or is wanted. */
 function addressKeys({ caches: { services, records }, want, vendor }: Deps) {
   const wantsSecond = (service: Service, second: AddressKey) => {
     const wanted = want(service)
@@ -191,7 +191,7 @@ function addressKeys({ caches: { services, records }, want, vendor }: Deps) {
     const isKnown = (second: AddressKey) => records.get(recordName(second)) !== undefined
     return [key, ...secondKeys(key).filter((second) => isKnown(second) || isWanted(second))]
   }
-  /** The keys of the Service of a record. */
+  /** The keys of the Service that a record belongs to. */
   const ofRecord = (record: ElasticIP | undefined): AddressKey[] => {
     const key = record && claimKey(record)
     if (!record || key === undefined) return []
@@ -205,7 +205,7 @@ function serviceOf(record: ElasticIP | undefined): Key[] {
   return key === undefined ? [] : [key]
 }
 
-/** Whether the Service of a key may claim an address now. */
+/** Whether a Service may claim an available address now. */
 function canHave(source: ElasticIP): (key: Key) => boolean {
   return (key) => isAvailableFor(key, source) && !isClaimed(source)
 }
@@ -257,8 +257,9 @@ function makeReconcilerDeps(
 }
 
 /**
- * Frees an address that another load balancer setting left on a node; undefined where the cloud assigns none. If a person
- * gave it to a machine outside the cluster, it stays there, and the cloud refuses the deletion.
+ * Frees an address that another load balancer setting left on a node; undefined if the provider does not assign
+ * addresses. If a person gave it to a machine outside the cluster, it stays there, and the provider refuses the
+ * deletion.
  */
 function leftAssignments({ vendor, caches }: Deps, writeMs: () => number): ReleaseDeps['unassign'] {
   const { assignments, providerIds } = vendor

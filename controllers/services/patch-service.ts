@@ -16,9 +16,9 @@ export async function patch(client: KubeClient, service: Service, change: object
   await unlessGone(client.patch(services, { ...splitKey(keyOf(service)), patch: { merge } }, written))
 }
 
-/** Changes the status of this very Service, never of a later one of its name. */
+/** Changes the status of this very Service, never of a later Service with its name. */
 export async function patchStatus(client: KubeClient, service: Service, status: object): Promise<undefined> {
-  // Only by the uid: software that writes the same status is no reason to look again.
+  // Guarded only by the uid, because software that writes the same status is no conflict.
   const { uid } = service.metadata
   await writeStatus(client, service, { metadata: { uid }, status })
 }
@@ -29,13 +29,13 @@ export async function patchSharedStatus(client: KubeClient, service: Service, st
   await writeStatus(client, service, { metadata: { resourceVersion }, status })
 }
 
-/** The list of addresses replaces the one before. Conditions are merged by type: the software may have its own. */
+/** The list of addresses is replaced. Conditions are merged by type, because the software may have its own. */
 async function writeStatus(client: KubeClient, service: Service, strategic: object): Promise<void> {
   const target = { ...splitKey(keyOf(service)), patch: { strategic } }
   await unlessGone(client.patch(services, target, { ...written, subresource: 'status' }))
 }
 
-/** Another of our controllers may have removed the last finalizer in between; the next look sees that. */
+/** Another of our controllers may have removed the last finalizer meanwhile, which the next look shows. */
 async function unlessGone(patched: Promise<unknown>): Promise<void> {
   try {
     await patched

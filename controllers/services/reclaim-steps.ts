@@ -10,15 +10,15 @@ import type { ServiceStep } from './service-step.ts'
 import type { ServiceSeen } from './service-state.ts'
 
 /**
- * The reclaim policy on the Service itself, whatever else is wrong with it. Without one the record's policy counts, which
- * a person may have changed. The administrator decides about an address that an ElasticIP lends.
+ * The reclaim policy on the Service itself, whatever else is wrong with it. Without one the record's policy applies,
+ * which a person may have changed. For an address that an ElasticIP lends, the operator decides.
  */
 function statedReclaimPolicy(seen: ServiceSeen): ReclaimPolicy | undefined {
   const { service, policy } = seen
   return service && !isLent(seen) ? annotatedReclaimPolicy(service, policy) : undefined
 }
 
-/** The same when the Service gives the address up. */
+/** The same at the moment when the Service gives up the address. */
 function lastReclaimPolicy(seen: ServiceSeen): ReclaimPolicy | undefined {
   const { service, policy } = seen
   return service && !isLent(seen) ? finalReclaimPolicy(service, policy) : undefined
@@ -34,23 +34,29 @@ export function releaseOrRetain(record: ElasticIP, reclaim: ReclaimPolicy = reco
 }
 
 /**
- * The step by which a Service gives an address up. Where its record lost the address, only a release finds it. That asks
- * only the record for its fate, so the Service's policy is written down before.
+ * The step with which a Service gives up an address. Only a release finds an address that the record lost. A release
+ * reads the policy only from the record, so the Service's policy is noted first.
  */
 export function giveUp(seen: ServiceSeen, record: ElasticIP): ServiceStep {
   const noted = record.status?.address === undefined ? noteLastPolicy(seen, record) : undefined
   return noted ?? releaseOrRetain(record, lastReclaimPolicy(seen))
 }
 
-/** Writes a departing Service's policy into the record, which then decides by itself; undefined if it says so. */
+/**
+ * Writes a departing Service's policy into the record, which then decides alone; undefined if it has the policy
+ * already.
+ */
 export function noteLastPolicy(seen: ServiceSeen, record: ElasticIP): ServiceStep | undefined {
   if (phaseOf(record) === 'Released') return undefined
-  // Its user may have ended the protection a moment before.
+  // Its user may have just ended the protection.
   const isOutdated = wasProtected(record) && !isProtected(seen)
   return noteReclaim(record, lastReclaimPolicy(seen)) ?? (isOutdated ? noteProtection(seen, record) : undefined)
 }
 
-/** Writes what a live Service says about the end of its address into the record that holds it; undefined if it says so. */
+/**
+ * Writes a live Service's policy and protection into the record that holds its address; undefined if it has both
+ * already.
+ */
 export function notePolicy(seen: ServiceSeen, record: ElasticIP): ServiceStep | undefined {
   return noteReclaim(record, statedReclaimPolicy(seen)) ?? noteProtection(seen, record)
 }
@@ -74,7 +80,7 @@ function wasProtected({ metadata }: ElasticIP): boolean {
   return metadata.annotations?.[protectedAnnotation] === 'true'
 }
 
-/** Makes the address of a Service that went unseen one to retain, if the Service was protected; undefined if it is one. */
+/** Marks the address of a protected Service that vanished unseen to be retained; undefined if there is no need. */
 export function noteUnseenEnd({ policy }: ServiceSeen, record: ElasticIP): ServiceStep | undefined {
   const isKept = wasProtected(record) && !isRetainForbidden('Retain', policy)
   return isKept ? noteReclaim(record, 'Retain') : undefined

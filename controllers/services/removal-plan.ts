@@ -52,18 +52,18 @@ import { graceLeftMs, hasFinalizer, secondAddresses, type ServiceSeen } from './
 import { type RemoveFinalizers, type ServicePlan, settled, type ServiceStep } from './service-step.ts'
 import type { Announcer } from '../../announcers/announcer.ts'
 
-/** How soon we check again whether the announcing software has withdrawn the address, and how long it has time to. */
+/** How soon we check again whether the announcing software has withdrawn the address, and its time limit for that. */
 const withdrawalPollMs = 500
 export const withdrawalTimeoutMs = 60_000
 
-/** How soon we look again whether the second address of a Service is released. */
+/** How soon we check again whether the second address of a Service is released. */
 const secondPollMs = 1_000
 
 const noWant: Want = { kind: 'nothing', reason: '' }
 
 /** Plans for a record whose Service does not exist: not yet, or no longer. */
 export function planWithoutService(seen: ServiceSeen, record: ElasticIP): ServicePlan {
-  // A person deleted the record. Without a Service that holds the address, that decides.
+  // A person deleted the record, which decides if no Service holds the address.
   if (record.metadata.deletionTimestamp) return { step: { do: 'release', record } }
   switch (phaseOf(record)) {
     case 'Bound':
@@ -74,7 +74,7 @@ export function planWithoutService(seen: ServiceSeen, record: ElasticIP): Servic
       if (againInMs !== undefined) return { againInMs }
       const unseen = noteUnseenEnd(seen, record)
       if (unseen) return { step: unseen }
-      // A claim that fails does not take an address from the next Service of the name.
+      // An address that was never held is not retained, because its record would block the next Service of that name.
       return { step: hasBeenHeld(record) ? releaseOrRetain(record) : { do: 'release', record } }
     }
     case 'Releasing':
@@ -93,13 +93,13 @@ export function planNoAddress(seen: ServiceSeen, service: Service): ServicePlan 
   return step ? { step } : { againInMs, ...outcome }
 }
 
-/** Plans to withdraw the address, then to release it, and last to let the Service be deleted. */
+/** Plans to withdraw the address, then to release it, and finally to let the Service be deleted. */
 export function planRemoval(seen: ServiceSeen, service: Service): ServicePlan {
   const { wanted = noWant, announcer, record } = seen
   const change = service.metadata.deletionTimestamp ? restoringChange(seen, service) : undefined
   if (change) return { step: { do: 'restore-service', change } }
   const isOurs = hasFinalizerForUs(service, wanted)
-  // Its record is reconciled without the Service: the Service's statement is written down before.
+  // Its record will be reconciled without the Service, so the Service's policy is noted first.
   if (isOurs && service.metadata.deletionTimestamp && announcer.withdrawsOnlyOnDeletion) {
     return { step: (record && noteLastPolicy(seen, record)) ?? letGo(seen, service) }
   }
@@ -109,17 +109,17 @@ export function planRemoval(seen: ServiceSeen, service: Service): ServicePlan {
   const { annotations, deletionTimestamp } = service.metadata
   const isShown = !deletionTimestamp && (annotations?.[addressAnnotation] !== undefined || isWithdrawing(service))
   if (record && phaseOf(record) !== 'Released') {
-    // Its record stays for as long as the Service: an address that the Service shows would stay too.
+    // Its record stays as long as the Service, and so would the address that the Service shows.
     if (isShown && isReleasePostponed(seen, record)) return { step: { do: 'hide-address' } }
     return { step: giveUp(seen, record) }
   }
   if (isShown) return { step: { do: 'hide-address' } }
-  // The change of its record comes sooner, as a rule.
+  // Usually the change of its record triggers an earlier look.
   if (isOurs && seen.others.some((second) => phaseOf(second) !== 'Released')) return { againInMs: secondPollMs }
   return isOurs ? { step: letGo(seen, service) } : settled
 }
 
-/** The change that makes the announcing software withdraw the address when the Service is deleted; undefined if it will. */
+/** The change that makes the announcing software withdraw the address on deletion; undefined if none is needed. */
 function restoringChange(seen: ServiceSeen, service: Service): object | undefined {
   const { announcer, record } = seen
   const address = record?.status?.address
@@ -128,9 +128,9 @@ function restoringChange(seen: ServiceSeen, service: Service): object | undefine
 }
 
 /**
- * Plans until no Service shows the address. Software that writes the status is asked to withdraw, and has time to: an
- * address that it does not show is not announced. After the timeout we go on, because software that was removed never
- * answers. Only software that would write the address back is awaited for ever: a new setting ends that.
+ * Plans until no Service shows the address. Software that writes the status is asked to withdraw, and gets some time:
+ * an address that it does not show is not announced. After the timeout we go on, because removed software never
+ * answers. Only software that would write the address back is awaited forever, until the setting changes.
  */
 export function planWithdrawal(seen: ServiceSeen, service: Service): ServicePlan {
   const { announcer, withdrawingForMs } = seen
@@ -150,7 +150,7 @@ function isAnnounced({ record, others, wanted, announcer: { withdrawal } }: Serv
   const records = [record, ...others].map((one) => one?.status?.address)
   const ours = [annotations[addressAnnotation], ...records].filter((address) => address !== undefined)
   const shown = ingressOf(service)
-  // Another program, or a managed balancer, may have its own address in the status of a Service that it serves now.
+  // Another program or a managed balancer that now serves the Service may have its own address in the status.
   const hasOtherServer = wanted?.kind === 'foreign' || wanted?.kind === 'managed' || hasBalancer(service)
   if (hasOtherServer ? shown.some(({ ip = '' }) => ours.includes(ip)) : shown.length > 0) return true
   const removed = Object.entries(withdrawal?.annotations ?? {}).filter(([, value]) => value === null)
@@ -158,8 +158,8 @@ function isAnnounced({ record, others, wanted, announcer: { withdrawal } }: Serv
 }
 
 /**
- * The address of the record, where the Service names it without our annotation, as a predecessor left it. Without a
- * record it would look like the user's own once the Service becomes a LoadBalancer again.
+ * The address of the record, if the Service names it without our annotation, as a predecessor left it. Without a record
+ * it would look like the user's own address once the Service becomes a LoadBalancer again.
  */
 function unannotatedAddress({ metadata, spec }: Service, record: ElasticIP | undefined): string | undefined {
   const isAnnotated = metadata.annotations?.[addressAnnotation] !== undefined
@@ -169,8 +169,8 @@ function unannotatedAddress({ metadata, spec }: Service, record: ElasticIP | und
 }
 
 /**
- * The last step of a Service. No sweep writes a record for a Service that is deleted. So an address to retain would be an
- * orphan once the Service is deleted.
+ * The last step of a Service. No sweep writes a record for a Service that is being deleted, so an address to retain
+ * would then become an orphan.
  */
 function letGo({ wanted = noWant, record, policy }: ServiceSeen, service: Service): ServiceStep {
   const last = removeFinalizers(service, wanted)
@@ -182,8 +182,8 @@ function letGo({ wanted = noWant, record, policy }: ServiceSeen, service: Servic
 }
 
 /**
- * A Service of another class belongs to another controller, which may have written the upstream finalizer. A predecessor
- * wrote it for the managed balancer, too, which is deleted first.
+ * A Service of another class belongs to another controller, which may have written the upstream finalizer. A
+ * predecessor also wrote it for the managed balancer, which is deleted first.
  */
 function removeFinalizers(service: Service, wanted: Want): RemoveFinalizers {
   const isOthers = service.spec.loadBalancerClass !== undefined || wanted.kind === 'managed' || hasBalancer(service)
@@ -191,9 +191,9 @@ function removeFinalizers(service: Service, wanted: Want): RemoveFinalizers {
 }
 
 /**
- * Whether a finalizer waits for us: ours, or one that a predecessor left on a Service that we serve now. As upstream's
- * service controller does, we also remove it from a Service that is no LoadBalancer: no other program would. The
- * predecessor's reservation is found again by its marks, without a Service.
+ * Whether a finalizer waits for us: ours, or one that a predecessor left on a Service that we serve now. Like the
+ * upstream service controller, we also remove it from a Service that is no LoadBalancer, because no other program
+ * would. The predecessor's reservation can be found by its marks, without a Service.
  */
 function hasFinalizerForUs(service: Service, wanted: Want): boolean {
   const isNoLoadBalancer = wanted.kind === 'nothing' && service.spec.type !== 'LoadBalancer' && !hasBalancer(service)
@@ -201,14 +201,14 @@ function hasFinalizerForUs(service: Service, wanted: Want): boolean {
   return hasFinalizer(service) || (isOurTask && (service.metadata.finalizers?.includes(upstreamFinalizer) ?? false))
 }
 
-/** The plan in which no address is released that the announcing software goes on to announce. */
+/** Changes a plan so that no address is released that the announcing software will go on announcing. */
 export function postponeUntilDeletion(plan: ServicePlan, seen: Omit<ServiceSeen, 'announcement'>): ServicePlan {
   const { step } = plan
   if (step?.do !== 'release' || !isReleasePostponed(seen, step.record)) return plan
   return phaseOf(step.record) === 'Releasing' ? settled : { step: { do: 'postpone-release', record: step.record } }
 }
 
-/** Whether the software goes on to announce the address of a record, although its Service no longer wants it. */
+/** Whether the software goes on announcing the address of a record although its Service no longer wants it. */
 export function isReleasePostponed(
   { announcer, service, wanted }: Pick<ServiceSeen, 'announcer' | 'service' | 'wanted'>,
   record: ElasticIP,
@@ -219,7 +219,7 @@ export function isReleasePostponed(
   return service.metadata.deletionTimestamp !== undefined || !isWanted(record, wanted)
 }
 
-/** Whether this very Service was stored with the address: software announces what is stored, bound by us or not. */
+/** Whether this very Service was stored with the address: software announces it then, whether we bound it or not. */
 function mayBeAnnounced(service: Service, { spec: { claimRef } }: ElasticIP): boolean {
   const { uid, deletionTimestamp } = service.metadata
   if (claimRef?.uid !== undefined) return claimRef.uid === uid

@@ -22,7 +22,7 @@
 //   otherwise                 |                                                 | -
 //
 // The plan of the first address writes both into the status, and lets the Service be deleted when both are released. It
-// leaves a wanted second address in the status while that has no record, or one that may yet find it.
+// leaves a wanted second address in the status while it has no record, or a record that may yet find it.
 import type { Service } from '../../kube/objects.ts'
 import { type ElasticIP, heldAddress, phaseOf, secondKey, serviceOfAddress } from '../../ledger/record/elastic-ip.ts'
 import { mayFindShown } from '../../ledger/record/records.ts'
@@ -50,7 +50,7 @@ export function planSecond(seen: ServiceSeen): ServicePlan {
   return isFirstUnshown({ service, wanted, first }) ? settled : planNeeded(seen, { service, wanted })
 }
 
-/** Whether a Service wants this address, or has it and its want cannot be known. */
+/** Whether a Service wants this address, or has it while its want is unknown. */
 function isWantedBy({ key, wanted, record, others: [first] }: ServiceSeen, service: Service): boolean {
   if (!wanted) return false
   if (record) return isSecondWanted(record, { service, wanted, first })
@@ -81,20 +81,20 @@ function planNeeded(seen: ServiceSeen, { service, wanted }: { service: Service; 
     const claim = wanted.kind === 'reserve' ? secondClaimOf(wanted) : undefined
     const held = others.flatMap((first) => canonicalIpAddress(heldAddress(first) ?? '') ?? [])
     if (!claim || held.length === 0) return settled
-    // A lost address must not be announced while another one is claimed. Else the claim looks.
+    // A lost address must not be announced while another is claimed. In other cases the claim checks.
     const isLost = record && !mayFindShown(record)
     const lost = isLost ? statusAddresses(service).filter((shown) => !held.includes(shown)) : []
     const second = wanted.kind === 'reserve' ? wanted.second : undefined
     return hide(service, lost) ?? { step: { do: 'claim', ...claim, ...(second && { second }) } }
   }
-  // It is reserved for another program, which has it.
+  // The address is reserved for another program, which shows it.
   if (wanted.kind === 'foreign') return settled
   if (phaseOf(record) !== 'Bound' || record.spec.claimRef?.uid !== uid) return { step: { do: 'bind', record, uid } }
   const note = notePolicy(seen, record)
   return note ? { step: note } : settled
 }
 
-/** Takes addresses out of the status; undefined where it shows none of them. */
+/** Takes addresses out of the status; undefined if it shows none of them. */
 function hide(service: Service, addresses: (string | undefined)[]): ServicePlan | undefined {
   const hidden = addresses.flatMap((address) => canonicalIpAddress(address ?? '') ?? [])
   const isShown = statusAddresses(service).some((shown) => hidden.includes(shown))

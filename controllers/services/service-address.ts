@@ -43,11 +43,11 @@ export type ServiceAddressDeps = {
   policy: ValuePolicy
   findAnnouncement: Announcing['findAnnouncement']
   carryOut: CarryOut
-  /** Hands a Service over whose next step another controller carries out; true if it did. */
+  /** Hands over a Service to the controller that carries out its next step; true if there is another one. */
   forward?: (step: ServiceStep, seen: { key: AddressKey; isLive: boolean }) => boolean
   claimWaits: Pick<Claims['waits'], 'leftMs' | 'end'>
   graceMs: number
-  /** All controllers of Services share them: a sight of one has waited for the others, too. */
+  /** Shared by all controllers of Services, so the waits that one measures count for the others too. */
   sights: Sights
 }
 
@@ -84,7 +84,7 @@ export function serviceAddress(deps: ServiceAddressDeps): Reconciler {
   }
 }
 
-/** The next step. No change of a Service ends the wait of its claim, unless it requests another address. */
+/** The next step. A change of a Service does not end the wait of its claim, unless it requests another address. */
 function planInTime({ claimWaits }: Pick<ServiceAddressDeps, 'claimWaits'>, seen: ServiceSeen): ServicePlan {
   if (seen.record && heldAddress(seen.record) !== undefined) claimWaits.end(seen.key)
   const plan = planService(seen)
@@ -94,8 +94,8 @@ function planInTime({ claimWaits }: Pick<ServiceAddressDeps, 'claimWaits'>, seen
 }
 
 /**
- * Reads what the API server has now; a cache may lag behind our own writes. Who announces the address is looked up only
- * before a step that frees it: the lookup may list all objects of the announcing software.
+ * Reads live, because a cache may lag behind our own writes. Looks up announcements only before a step that frees the
+ * address, because this may list all objects of the announcing software.
  */
 async function look(deps: ServiceAddressDeps, key: Key, signal: AbortSignal): Promise<ServiceSeen> {
   const [service, record, ...all] = await Promise.all([
@@ -110,7 +110,7 @@ async function look(deps: ServiceAddressDeps, key: Key, signal: AbortSignal): Pr
   return { ...facts, announcement: announcement && { ...announcement, isTheirs: isTheirs(deps, announcement, record) } }
 }
 
-/** Whether the records of those who show an address hold the same reservation. */
+/** Whether the records of the Services that show an address hold the same reservation. */
 function isTheirs(
   { cached }: Pick<ServiceAddressDeps, 'cached'>,
   { services: showing }: Announcement,
@@ -124,7 +124,9 @@ function isTheirs(
   return id !== undefined && showing.length > 0 && showing.every(isHeldBy)
 }
 
-/** The keys of the other addresses of a Service: only those second ones that a cache shows, for most have none. */
+/**
+ * The keys of the other addresses of a Service. Second ones only if a cache has them, because most Services have none.
+ */
 function otherKeys({ cached }: ServiceAddressDeps, key: AddressKey): AddressKey[] {
   return isSecondKey(key)
     ? [serviceOfAddress(key)]
@@ -154,18 +156,18 @@ function factsOf(
   }
 }
 
-/*
- * Steps that wait for the cloud have controllers and workers of their own. However long reserves take, they delay no
- * deletion, and no Service that needs nothing of the cloud.
+/**
+ * Steps that wait for the provider have their own controllers and workers. However long reserves take, they delay no
+ * deletion, and no Service that needs nothing from the provider.
  *
- * Several of these controllers may work on one Service at the same time. The ledger permits that, because the webhook of
- * another replica may do so at any time too: each write is a compare-and-swap.
+ * Several of these controllers may work on one Service at the same time. The ledger permits that, because the webhook
+ * of another replica may do so at any time too: each write is a compare-and-swap.
  */
 
-/** The kinds of steps that wait for the cloud. */
+/** The kinds of steps that wait for the provider. */
 export type CloudStep = 'claim' | 'release'
 
-/** The kind of a step; undefined if it does not wait for the cloud. A step that ends a Service is no claim. */
+/** The kind of a step; undefined if it does not wait for the provider. Recovery ends a Service, so it is a release. */
 function cloudStepOf({ do: name }: ServiceStep): CloudStep | undefined {
   if (name === 'recover-records') return 'release'
   return name === 'claim' || name === 'release' ? name : undefined
@@ -173,7 +175,7 @@ function cloudStepOf({ do: name }: ServiceStep): CloudStep | undefined {
 
 export type StepQueues = { [step in CloudStep]: (key: AddressKey) => void }
 
-/** Carries out every step that does not wait for the cloud, and hands a Service over that needs one that does. */
+/** Carries out every step that does not wait for the provider, and hands over Services with any other next step. */
 export function quickSteps(deps: ServiceAddressDeps, queues: StepQueues): Reconciler {
   return serviceAddress({
     ...endingAfter(deps, ['announce', 'clear-status', 'remove-finalizers']),
@@ -185,12 +187,11 @@ export function quickSteps(deps: ServiceAddressDeps, queues: StepQueues): Reconc
   })
 }
 
-/** Carries out one kind of step that waits for the cloud. Its change is an event for the controller of quick steps. */
+/** Carries out one kind of step that waits for the provider. Its change triggers the controller of quick steps. */
 export function cloudSteps(kind: CloudStep, deps: ServiceAddressDeps, queues: StepQueues): Reconciler {
   const reconciler = serviceAddress({
     ...endingAfter(deps, [kind]),
-    // No key is forwarded for what a cache shows: two controllers with old caches
-    // would forward it to each other without end.
+    // A cached look forwards no key: two controllers with stale caches would forward it to each other endlessly.
     forward: (step, { key, isLive }) => {
       const other = isLive ? cloudStepOf(step) : undefined
       if (other === undefined || other === kind) return false
@@ -201,10 +202,10 @@ export function cloudSteps(kind: CloudStep, deps: ServiceAddressDeps, queues: St
   return { ...reconciler, name: `service-${kind}` }
 }
 
-/** A cache never tells of an object that came and went while its watch was broken. */
+/** A cache never sees an object that came and went while its watch was broken. */
 const unheardMs = 1_000
 
-/** Ends a run after steps whose change comes back as an event. To look at once would read the same objects twice. */
+/** Ends a run after steps that trigger an event, because an immediate look would read the same objects twice. */
 function endingAfter(deps: ServiceAddressDeps, steps: ServiceStep['do'][]): ServiceAddressDeps {
   const end = ({ do: name }: ServiceStep) =>
     steps.includes(name) ? { steps: [name], againInMs: unheardMs } : undefined
@@ -214,15 +215,14 @@ function endingAfter(deps: ServiceAddressDeps, steps: ServiceStep['do'][]): Serv
   }
 }
 
-/** The mark that tells one withdrawal from another; undefined while there is none. */
+/** A text that identifies a withdrawal; undefined while there is none. */
 function withdrawalState(service: Service | undefined, announcer: Pick<Announcer, 'withdrawal'>): string | undefined {
   if (!service || !isWithdrawalAsked(service, announcer)) return undefined
   return `${service.metadata.uid} ${service.metadata.deletionTimestamp}`
 }
 
 /**
- * The mark that tells when an unbound record was last written, without a look at its times; undefined for any other
- * record.
+ * A text that identifies the last write of an unbound record, independent of its times; undefined for any other record.
  */
 function unboundState(record: ElasticIP | undefined): string | undefined {
   if (!record || !isInGrace(record)) return undefined

@@ -34,7 +34,7 @@ export type ConditionSeen = {
   software: string
   /** Why the announcing software does not announce the address, in its own words. */
   refusal: string | undefined
-  /** Why the last claim of an address came to none. */
+  /** Why the last claim of an address failed. */
   claimReason: string | undefined
 }
 
@@ -43,10 +43,10 @@ export type ConditionFacts = Pick<Condition, 'status' | 'reason' | 'message'>
 /** The wanted condition: undefined for no condition, `kept` for the existing one. */
 export type WantedCondition = ConditionFacts | 'kept' | undefined
 
-/** How long a Service may be without its address before its condition says so: most have it sooner. */
+/** How long a Service may lack its address before its condition says so: most get it sooner. */
 const unsaidMs = 5_000
 
-/** How soon we look again at a Service without an address: no object changes when a claim comes to nothing. */
+/** How soon we look at a Service without an address again, because a failed claim changes no object. */
 const pendingPollMs = 15_000
 
 const maxMessageLength = 1_024
@@ -73,7 +73,7 @@ function no(reason: string, message: string): WantedCondition {
   return { status: 'False', reason, message: message.slice(0, maxMessageLength) }
 }
 
-/** The condition of a Service whose status shows all that it holds; undefined for any other. Pure. */
+/** The condition of a Service if its status shows every address that it holds; otherwise undefined. Pure. */
 export function shownCondition(seen: ShownSeen): ConditionFacts | undefined {
   if (!isShown(seen)) return undefined
   return { status: 'True', reason: 'AddressShown', message: `The status shows ${statusTexts(seen.service).join(', ')}` }
@@ -98,7 +98,7 @@ export type ServiceConditionDeps = {
   want: (service: Service) => Want
   records: (key: Key) => ElasticIP[]
   announcer: Pick<Announcer, 'name' | 'refusal'>
-  /** The announcing software's statement about its configuration for a Service. */
+  /** The announcing software's problem with our configuration for a Service. */
   problemOf: (key: Key) => string | undefined
   claimReason: (key: Key) => string | undefined
   sights: Sights
@@ -106,7 +106,7 @@ export type ServiceConditionDeps = {
   event: (service: Service, event: ServiceEvent) => void
 }
 
-/** Keeps our condition on each Service, and tells its owner when it changes. */
+/** Keeps our condition on each Service up to date, and records Events for its owner. */
 export function serviceCondition(deps: ServiceConditionDeps): Reconciler {
   return {
     name: 'service-condition',
@@ -144,7 +144,7 @@ function look({ want, records, announcer, problemOf, claimReason }: ServiceCondi
 
 type Change = { service: Service; stored: Condition | undefined; wanted: Exclude<WantedCondition, 'kept'> }
 
-/** Whether a condition says already what it should. */
+/** Whether the stored condition equals the wanted one. */
 export function isSame(stored: ConditionFacts | undefined, wanted: ConditionFacts | undefined): boolean {
   return stored?.status === wanted?.status && stored?.reason === wanted?.reason && stored?.message === wanted?.message
 }
@@ -167,7 +167,7 @@ export function removeCondition(client: Pick<KubeClient, 'patch'>, service: Serv
   return patchCondition(client, { service, change: { $patch: 'delete' } })
 }
 
-/** By type: the announcing software may have conditions of its own beside ours. */
+/** Merges by type, because the announcing software may have conditions of its own. */
 async function patchCondition(
   client: Pick<KubeClient, 'patch'>,
   { service, change }: { service: Service; change: Partial<Condition> | { $patch: 'delete' } },
@@ -179,12 +179,12 @@ async function patchCondition(
   try {
     await client.patch(services, { ...splitKey(keyOf(service)), patch: { strategic } }, options)
   } catch (error) {
-    // Another Service may have its name now.
+    // A new Service may have taken the name.
     if (!isNotFound(error) && !isConflict(error)) throw error
   }
 }
 
-/** Success is what the status shows. A balancer says so itself. */
+/** Records a success only when the status shows the address. Balancers have their own Events. */
 function recordEvent({ event }: ServiceConditionDeps, { service, stored, wanted }: Change): void {
   if (wanted?.status === 'True') {
     event(service, ensuredEvent(service))
@@ -209,7 +209,7 @@ export function failedEvent(message: string): ServiceEvent {
   return { type: 'Warning', reason: 'SyncLoadBalancerFailed', message }
 }
 
-/** The reasons of the upstream service controller, which dashboards know, and our own one. */
+/** The reasons of the upstream service controller, which dashboards know, and one of our own. */
 type ServiceReason =
   | 'EnsuringLoadBalancer'
   | 'EnsuredLoadBalancer'

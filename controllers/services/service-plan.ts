@@ -1,6 +1,6 @@
-// The next step for a Service and its record: a removal, as removal-plan.ts says, or an address, as address-plan.ts says.
-// second-plan.ts plans a second address. Where none of them has a step, a record with an address that lacks our finalizer
-// gets it: hold-record. Then the status is written for the newest spec: observe-record.
+// The next step for a Service and its record: a removal, as removal-plan.ts says, or an address, as address-plan.ts
+// says. second-plan.ts plans a second address. If none of them has a step, a record with an address gets our finalizer
+// if it lacks it: hold-record. Then the status is written for the newest spec: observe-record.
 //
 // A step that frees an address waits until the network can no longer learn it. The first row that applies decides.
 //
@@ -53,15 +53,15 @@ export function planService(seen: ServiceSeen): ServicePlan {
   return plan.step && seen.announcement ? planAnnounced(plan.step, seen) : plan
 }
 
-/** The address that the next step frees, if it frees one: only then the plan depends on who announces it. */
+/** The address that the next step frees, if any: only then does the plan depend on announcements. */
 export function addressToFree(seen: Omit<ServiceSeen, 'announcement'>): string | undefined {
   const { step } = planWithoutNetwork({ ...seen, announcement: undefined })
   return step && freedAddress(step, seen.service)
 }
 
 /**
- * The address was not announced when its deletion was requested. If the answer was lost, the cloud may have given the
- * address to another Service since; the release asks the cloud.
+ * The address that a step frees. It was not announced when its deletion was requested. If that answer was lost, the
+ * provider may have given the address to another Service since, so the release asks the provider.
  */
 function freedAddress(step: ServiceStep, service: Service | undefined): string | undefined {
   if (step.do === 'release' && step.record.status?.deletionRequestedAt !== undefined) return undefined
@@ -69,12 +69,12 @@ function freedAddress(step: ServiceStep, service: Service | undefined): string |
   return isLast(step) ? service?.spec.loadBalancerIP : undefined
 }
 
-/** A step that frees an address while it is announced. Another Service that shares the address keeps it reserved. */
+/** Plans a step that frees an announced address. Another Service that shares the address keeps it reserved. */
 function planAnnounced(step: ServiceStep, seen: ServiceSeen): ServicePlan {
   const { key, service, announcement } = seen
   const address = freedAddress(step, service)
   if (address === undefined || !announcement) return { step }
-  // The reservation stays theirs, and only our record goes.
+  // The reservation stays theirs, and only our record is removed.
   if (step.do === 'release' && announcement.isTheirs) return { step }
   const others = announcement.services.filter((other) => other !== serviceOfAddress(key))
   if (others.length === 0) return planWait(announcement)
@@ -83,7 +83,7 @@ function planAnnounced(step: ServiceStep, seen: ServiceSeen): ServicePlan {
   return { step: isLast(step) ? step : { do: 'report-shared', address, services: others } }
 }
 
-/** The step by which a Service gives up an address that others go on to use; undefined while it cannot. */
+/** The step with which a Service gives up an address that others keep using; undefined while it cannot. */
 function planShared(
   step: ServiceStep,
   { key, heir, announcement }: ServiceSeen,
@@ -92,7 +92,7 @@ function planShared(
   if (step.do === 'release' && heir) return { ...step, isAnnounced: true }
   const { namespace } = splitKey(key)
   if (announcement?.isTheirs || others.some((other) => splitKey(other).namespace !== namespace)) return undefined
-  // Its ElasticIP keeps a lent address, and a retained one stays that of its name.
+  // A lent address stays with its ElasticIP, and a retained one with the Service's name.
   if (step.do === 'release' && provisionedSourceOf(step.record) !== undefined) return { ...step, isAnnounced: true }
   return step.do === 'retain' ? step : undefined
 }
@@ -127,7 +127,7 @@ function planByWant(seen: ServiceSeen): ServicePlan {
     case 'foreign':
       return record && isWanted(record, wanted) ? settled : planNoAddress(seen, service)
     case 'nothing':
-    // A managed balancer serves it, and it needs no address of ours.
+    // A managed balancer serves it, so it needs no address from us.
     case 'managed':
       return planNoAddress(seen, service)
     case 'wrong':
@@ -140,7 +140,7 @@ function planByWant(seen: ServiceSeen): ServicePlan {
   }
 }
 
-/** A Service that has its address keeps it, whatever a person wrote on it or into the settings since. */
+/** A Service that has its address keeps it, whatever a person has since written on it or in the settings. */
 function planWrong(seen: ServiceSeen, service: Service, wanted: Extract<Want, { kind: 'wrong' }>): ServicePlan {
   const { record } = seen
   if (record && heldAddress(record) !== undefined) return planHeldAddress(seen, service, record)

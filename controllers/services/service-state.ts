@@ -25,28 +25,28 @@ export type ServiceSeen = {
   service: Service | undefined
   wanted: Want | undefined
   record: ElasticIP | undefined
-  /** The record that has the address of this one rightly. */
+  /** The rightful record of the address that this one also has. */
   rival: ElasticIP | undefined
-  /** The records of the other addresses of the Service: a first one has its second one's, and vice versa. */
+  /** The records of the Service's other addresses: the second for a first address, and vice versa. */
   others: readonly ElasticIP[]
   announcer: Pick<Announcer, 'request' | 'withdrawal' | 'withdrawsOnlyOnDeletion'>
   requestAnnotations: RequestAnnotations
-  /** The Services that use an address, as a cache has them. */
+  /** The Services in the cache that use an address. */
   users: (address: string) => readonly Service[]
   /** The values that annotations of Services may have. */
   policy: ValuePolicy
-  /** How long we have seen the record unbound as it is now. */
+  /** How long we have seen the record unbound and unchanged. */
   unboundForMs: number
   /** How long a reserved address waits for its Service: the Service may be rejected after we admitted it, or arrive late. */
   graceMs: number
-  /** How long we have seen that the announcing software is asked to withdraw the address. */
+  /** How long we have seen the request to withdraw the address. */
   withdrawingForMs: number
   /**
    * Why the network may still learn the address that the next step frees; looked up only before such a step. `isTheirs`:
    * the records of the Services that show it hold the same reservation.
    */
   announcement: (Announcement & { isTheirs?: boolean }) | undefined
-  /** The Service that gets the record when this one gives it up, by our caches. */
+  /** The Service in the cache that gets the record when this one gives it up. */
   heir: Service | undefined
 }
 
@@ -74,8 +74,8 @@ export function isInGrace(record: ElasticIP): boolean {
 }
 
 /**
- * The second addresses that a Service shows beside its first one. A name server relies on what is shown, so that stays while
- * the ledger looks for its reservation.
+ * The second addresses that a Service shows besides its first. DNS may rely on a shown address, so it stays while the
+ * ledger looks for its reservation.
  */
 export function secondAddresses({ key, others, service, wanted, record: first }: ServiceSeen): string[] {
   if (!service || !wanted) return []

@@ -6,34 +6,34 @@ import type { ElasticIP, ReclaimPolicy } from '../../ledger/record/elastic-ip.ts
 import type { Plan } from '../loop/reconciler.ts'
 import type { ConditionFacts } from './service-condition.ts'
 
-/** Removes our finalizer and the upstream one; `only` ours where the other is another controller's. */
+/** Removes our finalizer and the upstream one; `only` ours if the other belongs to another controller. */
 export type RemoveFinalizers = { do: 'remove-finalizers'; only?: 'ours' }
 
-/** A change to the cluster or the cloud. Each is safe to repeat, and none relies on another to have succeeded. */
+/** A change to the cluster or at the provider. Each is safe to repeat, and none relies on the success of another. */
 export type ServiceStep =
   | { do: 'add-finalizer' }
   /** `second`: for the second address. */
   | ({ do: 'claim'; second?: SecondWant } & ClaimSpec)
   | { do: 'show-address'; address: string }
-  /** Removes our address; `address` where our annotation does not name it. */
+  /** Removes our address; `address` if our annotation does not name it. */
   | { do: 'hide-address'; address?: string }
   | { do: 'bind'; record: ElasticIP; uid: string }
-  /** Asks the cloud for the address of a record that has the address of another one. */
+  /** Asks the provider for the address of a record that has another record's address. */
   | { do: 'correct-record'; record: ElasticIP; rival: ElasticIP }
   | { do: 'set-reclaim-policy'; record: ElasticIP; reclaim: ReclaimPolicy }
-  /** Adds our finalizer to a record: `cleanup` removed it. */
+  /** Adds our finalizer to a record, after `cleanup` removed it. */
   | { do: 'hold-record'; record: ElasticIP }
   /** Writes the status of a record for its newest spec. */
   | { do: 'observe-record'; record: ElasticIP }
   | { do: 'note-protection'; record: ElasticIP; isProtected: boolean }
   /**
-   * `condition`: ours, where it is true with this status and is not written yet. `isShared`: the plan of the second
+   * `condition`: ours, if this status makes it true and it is not written yet. `isShared`: the plan of the second
    * address may write the status at the same time.
    */
   | { do: 'announce'; request: AnnouncementRequest; condition?: ConditionFacts; isShared?: true }
-  /** Gives up the management of fields that people write too, so that a server-side apply of theirs has no conflict. */
+  /** Gives up the management of fields that people write too, so that their server-side apply has no conflict. */
   | { do: 'yield-fields' }
-  /** Restores a Service that is being deleted, so that the announcing software withdraws its address when it is deleted. */
+  /** Restores a Service under deletion, so that the announcing software withdraws its address when it is deleted. */
   | { do: 'restore-service'; change: object }
   /** Has the announcing software withdraw the address. */
   | { do: 'withdraw' }
@@ -42,17 +42,17 @@ export type ServiceStep =
    * addresses stay.
    */
   | { do: 'clear-status'; isOverdue: boolean; kept?: string[] }
-  /** Removes addresses from the status that only we write. */
+  /** Removes addresses from a status that only we write. */
   | { do: 'hide-in-status'; addresses: string[] }
   /** Only the announcing software may clear the status, and it has not. */
   | { do: 'report-withdrawal' }
-  /** `isAnnounced`: other Services have the address announced, so the record is all that may go. */
+  /** `isAnnounced`: other Services still have the address announced, so only the record may be removed. */
   | { do: 'release'; record: ElasticIP; isAnnounced?: true }
-  /** Keeps the reservation until the Service is deleted, because until then its address is announced. */
+  /** Keeps the reservation until the Service is deleted, because its address is announced until then. */
   | { do: 'postpone-release'; record: ElasticIP }
   | { do: 'retain'; record: ElasticIP }
   | RemoveFinalizers
-  /** Writes the records of a deleted Service again, or lets it go if the cloud has no address of it. */
+  /** Writes the records of a deleted Service again, or lets it go if the provider has no address for it. */
   | { do: 'recover-records'; address: string; otherwise: RemoveFinalizers }
   | { do: 'report-problems'; problems: string[] }
   /** The network may still learn the address for a while, so nothing is released yet. */

@@ -35,7 +35,7 @@ export type StepDeps = PostponeDeps &
     recoverRecords: (of: { service: Key; address: string }, signal: AbortSignal) => Promise<boolean>
     retain: (record: ElasticIP, signal: AbortSignal) => Promise<void>
     correctRecord: (record: ElasticIP, signal: AbortSignal) => Promise<string | undefined>
-    /** Called for each Service that admission should have completed, and did not review. */
+    /** Called for each Service that admission should have completed, but did not review. */
     onMissedByAdmission: () => void
   }
 
@@ -46,13 +46,13 @@ export type CarryOut = (
   signal: AbortSignal,
 ) => Promise<Outcome | undefined>
 
-/** How long until we look again whether a record or a reservation is free, or deleted. */
+/** How soon we check again whether a record or a reservation is free or deleted. */
 const pollMs = 5_000
 
-/** How long until we try again to get the second address of a Service that can do without it. */
+/** How soon we try again to get a second address that the Service can do without. */
 const preferredMs = 600_000
 
-/** How long until we try a release again that waits for the first sweep. */
+/** How soon we retry a release that waits for the first sweep. */
 const checkMs = 250
 
 /** Carries out one step for a Service and its record. */
@@ -64,7 +64,7 @@ export function serviceSteps(deps: StepDeps): CarryOut {
       if (service) deps.event(service, deletingEvent(step.reason))
       return { againInMs: step.againInMs }
     }
-    // The owner of the Service decides which of them keeps the address.
+    // Their owners must decide which Service keeps the address.
     if (step.do === 'report-shared')
       throw new Error(
         `address ${step.address} is not released while another Service shows it: ${step.services.join(', ')}`,
@@ -124,7 +124,7 @@ async function carryOutOnService(
   }
 }
 
-/** A person wrote the address of another Service into a record. Until it is right, nothing relies on it. */
+/** Corrects a record into which a person wrote another Service's address. Until then nothing relies on it. */
 async function correctRecord(
   deps: StepDeps,
   { step, service }: { step: Extract<ServiceStep, { do: 'correct-record' }>; service: Service | undefined },
@@ -143,17 +143,17 @@ async function correctRecord(
   if (service) deps.event(service, { type: 'Warning', reason: 'ContradictoryAddress', message })
 }
 
-/** To the API server an empty list means no change, and a list with an empty entry means that there are no managers. */
+/** For the API server an empty list means no change, and a list with an empty entry means no managers. */
 function yieldedFields({ metadata }: Service): ManagedFieldsEntry[] {
   const kept = withoutSharedFields(metadata.managedFields)
   return kept.length > 0 ? kept : [{}]
 }
 
-/** Admission adds the finalizer to every Service that it reviews, so it did not review this one. */
+/** Admission adds the finalizer to every Service that it reviews, so it has not reviewed this one. */
 async function addFinalizer(deps: StepDeps, service: Service): Promise<undefined> {
   const { finalizers = [] } = service.metadata
   await patch(deps.client, service, { metadata: { finalizers: [...finalizers, serviceFinalizer] } })
-  // A predecessor's Service was created before us.
+  // A Service with the upstream finalizer predates us.
   if (!finalizers.includes(upstreamFinalizer)) deps.onMissedByAdmission()
 }
 
@@ -163,7 +163,7 @@ async function bind(
   signal: AbortSignal,
 ): Promise<void> {
   await deps.bind({ record, uid }, signal)
-  // Admission gave the address back to the Service that had it.
+  // Admission gave the address back to its former Service.
   if (record.spec.claimRef?.uid === uid) warnOfReturn(deps, service)
 }
 
@@ -206,7 +206,7 @@ async function announce(
   const { annotations, status } = request
   const isAnnotated = hasAnnotations(service, annotations)
   if (!isAnnotated) await patch(client, service, { metadata: { annotations } })
-  // A shared status is written on the version that was looked at, which the annotations have changed.
+  // A shared status must be written on the version that was read, but the annotations have changed it.
   if (!status || (isShared && !isAnnotated)) return
   const change = { ...status, ...(condition && { conditions: [conditionOf(service, condition, now())] }) }
   await (isShared ? patchSharedStatus : patchStatus)(client, service, change)
@@ -282,7 +282,7 @@ export type PostponeDeps = Pick<WithdrawalDeps, 'announcer' | 'event'> & {
   postponeRelease: (of: { record: ElasticIP; reason: string }, signal: AbortSignal) => Promise<void>
 }
 
-/** Keeps the reservation of an address that is announced until its Service is deleted, and says how to end that. */
+/** Keeps the reservation of an address that is announced until its Service is deleted, and reports how to end that. */
 async function postponeRelease(
   { announcer, event, postponeRelease: write }: PostponeDeps,
   { record, service }: { record: ElasticIP; service: Service | undefined },
@@ -297,7 +297,7 @@ async function postponeRelease(
   event(service, { type: 'Warning', reason: 'DeletingLoadBalancer', message })
 }
 
-/** Warns where a Service has the address again that the software did not withdraw in between. */
+/** Warns about a Service that regained an address that the software had not withdrawn. */
 function warnOfReturn(
   { announcer, event }: Pick<PostponeDeps, 'announcer' | 'event'>,
   service: Service | undefined,

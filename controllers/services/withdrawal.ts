@@ -26,7 +26,7 @@ export function withdraw(deps: WithdrawalDeps, service: Service): Promise<undefi
   return patch(deps.client, service, withdrawalPatch(deps, service))
 }
 
-/** Restores a Service that is being deleted, so that the announcing software withdraws its address when it is deleted. */
+/** Restores a Service under deletion, so that the announcing software withdraws its address when it is deleted. */
 export function restoreService(
   { client, announcer, event }: WithdrawalDeps,
   service: Service,
@@ -39,7 +39,7 @@ export function restoreService(
   return patch(client, service, change)
 }
 
-/** Removes the address from the Service's status, where the other one may stay. */
+/** Removes the addresses from the Service's status, except the `kept` ones. */
 export function clearStatus(
   { client, announcer, event, want }: WithdrawalDeps,
   service: Service,
@@ -61,7 +61,7 @@ export function hideInStatus(
   return showOnly({ client }, service, ({ ip = '' }) => !addresses.includes(canonicalIpAddress(ip) ?? ip))
 }
 
-/** Two controllers may write the status of a Service with two addresses: neither undoes the other's write. */
+/** Two controllers may write the status of a Service with two addresses, so neither may undo the other's write. */
 function showOnly(
   { client }: Pick<WithdrawalDeps, 'client'>,
   service: Service,
@@ -72,7 +72,7 @@ function showOnly(
   return patchSharedStatus(client, service, status)
 }
 
-/** The annotations that undo a withdrawal, even one that was begun for other software, which would go on obeying it. */
+/** The annotations that undo a withdrawal, even one for other software, which would otherwise go on obeying it. */
 export function cancelWithdrawal(
   { announcer }: Pick<WithdrawalDeps, 'announcer'>,
   service: Service,
@@ -86,8 +86,8 @@ export function cancelWithdrawal(
 }
 
 /**
- * Removes what we wrote. A person's own address stays on a Service that stays; MetalLB 0.11 then withdraws it only when
- * the type of the Service changes.
+ * Removes the fields that we wrote. A person's own address stays on a Service that is not deleted; MetalLB 0.11 then
+ * withdraws it only when the Service's type changes.
  */
 function withdrawalPatch({ announcer, requestAnnotations, now }: WithdrawalDeps, service: Service): object {
   const { metadata, spec } = service
@@ -121,7 +121,7 @@ function withdrawalEvent({ want }: Pick<WithdrawalDeps, 'want'>, service: Servic
   return failedEvent(`The provider no longer has address ${ours}; ${remedy}`)
 }
 
-/** Why an address stays reserved that the announcing software should have withdrawn. */
+/** Why an address stays reserved: the announcing software has not withdrawn it. */
 export function notWithdrawn(software: string): string {
   return (
     `${software} has not withdrawn the address for ${withdrawalTimeoutMs / 1000} s, so it stays reserved: it would be ` +
