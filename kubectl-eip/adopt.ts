@@ -12,14 +12,14 @@ export type AdoptOptions = {
   /** The id of a reservation, or its address. */
   what: string
   name?: string | undefined
-  /** The one Service that may have the address. */
+  /** The only Service that may have the address. */
   service?: string | undefined
   /** The namespaces whose Services may have it. */
   allowed: string[]
   waitMs: number
 }
 
-/** Makes an address available that the project has already: writes an ElasticIP for its reservation. */
+/** Makes an address that the project already has available, by writing an ElasticIP for its reservation. */
 export async function adopt(cluster: Cluster, options: AdoptOptions, io: Io): Promise<void> {
   const record = newProvisioned(options, { all: await listRecords(cluster), namespace: cluster.namespace })
   await createRecord(cluster, record)
@@ -32,7 +32,7 @@ export async function adopt(cluster: Cluster, options: AdoptOptions, io: Io): Pr
   )
 }
 
-/** The ElasticIP to create; a Refusal says why there can be none. Pure. */
+/** The ElasticIP to create; throws a Refusal if there can be none. Pure. */
 export function newProvisioned(
   { what, name, service, allowed }: Omit<AdoptOptions, 'waitMs'>,
   { all, namespace }: { all: readonly ElasticIP[]; namespace: string },
@@ -66,14 +66,14 @@ export function newProvisioned(
   })
 }
 
-/** A provisioned ElasticIP; one with a dot in its name could be taken for the record of a Service. */
+/** A provisioned ElasticIP. Its name must have no dot: it could be mistaken for the record of a Service. */
 export function provisionedRecord(name: string, spec: ElasticIP['spec']): ElasticIP {
   if (!isDnsName(name) || name.includes('.'))
     throw new Refusal(`${JSON.stringify(name)} cannot be the name: use small letters, digits and hyphens`)
   return { apiVersion: elasticIPs.apiVersion as ElasticIP['apiVersion'], kind: 'ElasticIP', metadata: { name }, spec }
 }
 
-/** Creates an ElasticIP; a Refusal if another one has its name. */
+/** Creates an ElasticIP; throws a Refusal if another one has its name. */
 async function createRecord({ client }: Cluster, record: ElasticIP): Promise<void> {
   try {
     await forElasticIPs('create', client.create(elasticIPs, record))
@@ -83,7 +83,7 @@ async function createRecord({ client }: Cluster, record: ElasticIP): Promise<voi
   }
 }
 
-/** Waits until Services can claim the address of an ElasticIP, or it is gone; returns what was seen last. */
+/** Waits until Services can claim the address of an ElasticIP, or it is deleted; returns the last state. */
 export async function awaitAvailable(
   { client }: Cluster,
   { metadata: { name } }: ElasticIP,
@@ -95,12 +95,12 @@ export async function awaitAvailable(
   })
 }
 
-/** Whether an address is there to be claimed, or its Service has claimed it already. */
+/** Whether an address can be claimed, or its Service has already claimed it. */
 export function isClaimable(record: ElasticIP): boolean {
   return ['Available', 'Bound'].includes(phaseOf(record))
 }
 
-/** Who gets an available address, and how. */
+/** Tells which Service gets an available address, and how. */
 export function availableText({ metadata: { name }, spec: { claimRef }, status }: ElasticIP): string {
   const who = claimRef ? `Service ${claimRef.namespace}/${claimRef.name}` : 'A Service'
   return `ElasticIP ${name} has ${status?.address}. ${who} gets it with the annotation ${elasticIPAnnotation}: ${name}\n`

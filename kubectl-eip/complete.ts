@@ -6,7 +6,7 @@ import { formats } from './list.ts'
 import { outputFormats } from './io.ts'
 import type { Cluster } from './reader.ts'
 
-/** The shell shall not offer files where we have nothing. */
+/** Tells the shell not to offer files instead. */
 const noFiles = ':4\n'
 
 type Place = { kubeconfig?: string; context?: string; namespace?: string }
@@ -17,7 +17,10 @@ type Deps = {
   print: (text: string) => void
 }
 
-/** Prints what the last word may become, as kubectl asks a plugin's completion for it. Errors offer nothing. */
+/**
+ * Prints the completions of the last word, in the form that kubectl expects from a plugin. After an error there are
+ * none.
+ */
 export async function complete(words: readonly string[], { print, ...deps }: Deps): Promise<void> {
   const offers = await offersFor(words, deps).catch(() => [])
   print([...offers.filter((offer) => offer.startsWith(words.at(-1) ?? '')), noFiles].join('\n'))
@@ -45,7 +48,7 @@ async function offersFor(
   return (await listAll(at.client, elasticIPs)).map(({ metadata }) => metadata.name)
 }
 
-/** Where the words typed so far point to. */
+/** The cluster and namespace that the typed words name. */
 function placeOf(words: readonly string[]): Place {
   const valueAfter = (...flags: string[]) => {
     const joined = words.findLast((word) => flags.some((flag) => word.startsWith(`${flag}=`)))

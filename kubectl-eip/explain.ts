@@ -16,11 +16,11 @@ export type WhySeen = {
   events: Readable<KubeEvent[]>
   /** The namespace of eip-admission. */
   installedIn: string
-  /** Asked only where neither the Service nor its record has an address. */
+  /** Requested only if neither the Service nor its record has an address. */
   preview?: Preview | undefined
 }
 
-/** A sentence about what is, and another about what to do. */
+/** A sentence about the state, and another about what to do. */
 export type Verdict = { is: string; todo: string }
 
 const nothing = 'No action needed.'
@@ -42,7 +42,7 @@ export function explain(seen: WhySeen): Verdict {
   return shown === undefined ? explainMissing(seen, service, record) : explainShown({ key, service, shown, record })
 }
 
-/** The address, or the name, in the status of a Service: what the network should know. */
+/** The address or the name in the status of a Service, which the network should know. */
 export function shownAddress(service: Service): string | undefined {
   return statusTexts(service)[0]
 }
@@ -158,7 +158,7 @@ function explainMissing(seen: WhySeen, service: Service, record: ElasticIP | und
   return explainUnrecorded(seen, service, none)
 }
 
-/** The address of a record that does not hold it for the Service: no announcing software is to take it. */
+/** Explains a record that does not hold its address for the Service, so no announcing software should use it. */
 function explainUnheld(record: ElasticIP, none: string): Verdict | undefined {
   const phase = phaseOf(record)
   if (phase === 'Releasing') {
@@ -222,15 +222,18 @@ function because(record: ElasticIP | undefined): string {
   return record?.status?.message === undefined ? '' : ` (${record.status.message.replace(/\.$/, '')})`
 }
 
-/** The facts that a Service shows of its managed balancer. */
+/** The facts about a managed balancer that its Service shows. */
 type ShownBalancer = {
   id: string | undefined
   location: string | undefined
-  /** A request for it may still be carried out. */
+  /** Whether a request for it may still succeed. */
   isRequested: boolean
 }
 
-/** The managed balancer of a Service; undefined if it wants none of us. It has no record: all that we know is here. */
+/**
+ * The managed balancer of a Service; undefined if it wants none from us. It has no record, so the Service shows all we
+ * know.
+ */
 export function balancerOf({ metadata: { annotations = {}, finalizers = [] } }: Service): ShownBalancer | undefined {
   if (!finalizers.includes(balancerFinalizer)) return undefined
   return {
@@ -239,7 +242,7 @@ export function balancerOf({ metadata: { annotations = {}, finalizers = [] } }: 
   }
 }
 
-/** Its name for people. */
+/** The name of a balancer for people. */
 export function balancerText({ id, location }: ShownBalancer): string {
   const place = location === undefined ? '' : ` in ${location}`
   return id === undefined ? `managed load balancer${place}` : `managed load balancer ${id}${place}`

@@ -7,14 +7,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export type Io = {
   print: (text: string) => void
   printError: (text: string) => void
-  /** Asks a person, and returns the answer; undefined where nobody can be asked. */
+  /** Asks a person, and returns the answer; undefined if there is nobody to ask. */
   ask: ((question: string) => Promise<string>) | undefined
 }
 
 /** The result of a command, for scripts. An error and a refusal exit with 1. */
 export const exitCodes = { done: 0, problem: 2, notFound: 3 } as const
 
-/** A refusal that a person can act on; its message is all that is printed. */
+/** A refusal that a person can act on; only its message is printed. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
 }
@@ -23,7 +23,7 @@ export const outputFormats = ['json', 'yaml', 'name'] as const
 
 export type OutputFormat = (typeof outputFormats)[number]
 
-/** The result of a command, for a script; as `name`, the ElasticIPs that it is about. */
+/** The result of a command for scripts; in the format `name`, the ElasticIPs that it is about. */
 export function formatData(data: object, format: OutputFormat, records: readonly ElasticIP[]): string {
   if (format === 'name') return records.map(({ metadata }) => `elasticip.eip-admission.dev/${metadata.name}\n`).join('')
   const text = format === 'json' ? `${JSON.stringify(data, null, 2)}\n` : stringify(data, { lineWidth: 0 })
@@ -32,7 +32,7 @@ export function formatData(data: object, format: OutputFormat, records: readonly
 
 const periodMs = 300
 
-/** Looks until something is settled, or the time is over; returns what was seen last. */
+/** Looks until the state is settled or the time is over; returns the last state. */
 export async function untilSettled<T>(waitMs: number, look: () => Promise<{ now: T; isSettled: boolean }>): Promise<T> {
   const endsAt = performance.now() + waitMs
   for (;;) {
@@ -42,7 +42,7 @@ export async function untilSettled<T>(waitMs: number, look: () => Promise<{ now:
   }
 }
 
-/** Rows with a heading, in columns two blanks apart, as kubectl prints them. An empty cell shows nothing. */
+/** Rows with headings, in columns two spaces apart, as kubectl prints them. */
 export function formatTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [headings, ...rows].map((cells) => cells.map(plainText))
   const widths = headings.map((_, column) => Math.max(...lines.map((cells) => widthOf(cells[column] ?? ''))))
@@ -54,13 +54,13 @@ export function formatTable(headings: readonly string[], rows: readonly (readonl
     .join('')
 }
 
-/** Texts beside their names. */
+/** Formats facts, each as a name and its text. */
 export function formatFacts(facts: readonly (readonly [string, string])[]): string {
   const width = Math.max(0, ...facts.map(([name]) => name.length))
   return facts.map(([name, text]) => `  ${name.padEnd(width)}  ${plainText(text)}\n`).join('')
 }
 
-/** An age as kubectl writes it: two units at most. */
+/** An age as kubectl writes it, with at most two units. */
 export function formatAge(since: string | undefined, now: Date): string {
   const ms = now.getTime() - Date.parse(since ?? '')
   if (Number.isNaN(ms)) return ''
@@ -73,7 +73,7 @@ export function formatAge(since: string | undefined, now: Date): string {
   return `${d}d`
 }
 
-/** Characters, not code units: names may hold any. */
+/** Counts characters, not code units, because names may contain any. */
 function widthOf(text: string): number {
   return Array.from(text).length
 }

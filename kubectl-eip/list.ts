@@ -10,7 +10,7 @@ export const formats = ['wide', 'json', 'yaml'] as const
 
 export type ListOptions = { allNamespaces: boolean; output?: (typeof formats)[number] | undefined }
 
-/** Prints the addresses of a namespace, with those that its Services may claim, or of the whole cluster. */
+/** Prints the addresses of the whole cluster, or of a namespace with those that its Services may claim. */
 export async function list(cluster: Cluster, options: ListOptions, io: Io): Promise<void> {
   const all = await listRecords(cluster)
   const shown = options.allNamespaces ? all : all.filter((record) => isOfNamespace(record, cluster.namespace))
@@ -22,14 +22,14 @@ export async function list(cluster: Cluster, options: ListOptions, io: Io): Prom
   io.print(formatRecords(shown, { isWide: options.output === 'wide', now: cluster.now }))
 }
 
-/** Whether a record is for a namespace: one of its Services has the address, or could claim it. */
+/** Whether one of a namespace's Services has the address of a record, or could claim it. */
 export function isOfNamespace(record: ElasticIP, namespace: string): boolean {
   const { claimRef, allowedNamespaces } = record.spec
   if (claimRef) return claimRef.namespace === namespace
   return isSource(record) && (allowedNamespaces?.includes(namespace) ?? true)
 }
 
-/** A table of records, by Service, and then by name. */
+/** A table of records, sorted by Service, then by name. */
 export function formatRecords(records: readonly ElasticIP[], { isWide, now }: { isWide: boolean; now: Date }): string {
   const headings = ['NAME', 'ADDRESS', 'PHASE', 'SERVICE', 'LOCATION', 'RECLAIM', 'AGE']
   const sorted = records.toSorted((a, b) => orderOf(a).localeCompare(orderOf(b)))

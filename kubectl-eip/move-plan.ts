@@ -1,4 +1,4 @@
-// How an address gets from one Service to another. Only an address that nobody has can move.
+// How an address moves from one Service to another. Only an address that nothing uses can move.
 import { type Key, type Service, splitKey } from '../kube/objects.ts'
 import { type PossibleUsers, findUsers } from '../ledger/record/address-use.ts'
 import {
@@ -29,7 +29,7 @@ export type MovePlan =
   /** Write a provisioned ElasticIP for the reservation, then remove the former Service's record. */
   | { do: 'provision'; spec: ElasticIP['spec'] }
 
-/** The one safe way for an address to another Service, or why there is none now. Pure. */
+/** The only safe way to move an address to another Service, or why there is none now. Pure. */
 export function planMove(seen: MoveSeen): MovePlan {
   const refusal =
     targetProblem(seen) ?? (isSource(seen.record) ? sourceProblem(seen) : ownProblem(seen)) ?? useProblem(seen)
@@ -64,7 +64,7 @@ function sourceProblem({ record, to, all }: MoveSeen): string | undefined {
   const excluded = isGoing ? undefined : exclusionReason(record, to)
   if (excluded !== undefined) return `ElasticIP ${name} ${excluded}. ${allowFirst(record, to)}`
   if (isClaimed(record) && !isGoing) {
-    // With its Service the reservation would go.
+    // The reservation would be deleted with its Service.
     const retain = `kubectl patch eip ${name} --type=merge -p '{"spec":{"reclaimPolicy":"Retain"}}'`
     return safeOrder(record, { retain, move: typedName(record, all.records), to })
   }
@@ -73,7 +73,7 @@ function sourceProblem({ record, to, all }: MoveSeen): string | undefined {
   return undefined
 }
 
-/** Admission asks the namespaces as well as the claimRef: nobody could have the address. */
+/** Admission checks the allowed namespaces as well as the claimRef, so no Service could get the address. */
 function allowFirst({ metadata: { name }, spec }: ElasticIP, to: Key): string {
   const { namespace } = splitKey(to)
   const patch = JSON.stringify({ spec: { allowedNamespaces: [...(spec.allowedNamespaces ?? []), namespace] } })
@@ -92,7 +92,9 @@ function ownProblem(seen: MoveSeen): string | undefined {
   return safeOrder(record, { retain, move: typedName(record, all.records), to })
 }
 
-/** The record of a Service that requests an address by name goes with it. The ElasticIP of that name stays, and can move. */
+/**
+ * The record of a Service that requests an address by name is removed with it. The named ElasticIP stays, and can move.
+ */
 function lentProblem(seen: MoveSeen, lender: string): string {
   const { record, to, all } = seen
   const source = all.records.find(({ metadata }) => metadata.name === lender)
@@ -103,7 +105,7 @@ function lentProblem(seen: MoveSeen, lender: string): string {
   )
 }
 
-/** The steps by which a record's address gets to another Service; without `retain` it would be given back. */
+/** The steps that move a record's address to another Service; without `retain` the reservation would be deleted. */
 function safeOrder(record: ElasticIP, { retain, move, to }: { retain: string; move: string; to: Key }): string {
   const from = claimKey(record) ?? ''
   const steps = [

@@ -14,8 +14,8 @@ import { allowedBeforeMoveAnnotation } from '../ledger/record/names.ts'
 export type MoveOptions = { from: string; to: string; name?: string | undefined; yes: boolean; waitMs: number }
 
 /**
- * Moves an address that nobody has any more to another Service. It looks live before it acts, every write is a
- * compare-and-swap, and eip-admission itself looks once more before the other Service gets the address.
+ * Moves an address that nothing uses any more to another Service. It checks live state before it acts, and every write
+ * is a compare-and-swap. eip-admission itself checks again before the other Service gets the address.
  */
 export async function move(cluster: Cluster, options: MoveOptions, io: Io): Promise<void> {
   const to = keyOfService(options.to, cluster.namespace)
@@ -34,7 +34,10 @@ export async function move(cluster: Cluster, options: MoveOptions, io: Io): Prom
   io.print(isClaimable(found) ? availableText(found) : pendingText(found, { address, to }))
 }
 
-/** The former record is going by now, and its reservation too if the new ElasticIP no longer names it. */
+/**
+ * The text about an unfinished move. The former record is being deleted, and with it the reservation unless the new
+ * ElasticIP names it.
+ */
 function pendingText({ metadata: { name }, status }: ElasticIP, { address, to }: { address: string; to: Key }): string {
   const message = status?.message ?? 'eip-admission has not acted on it yet'
   return (
@@ -55,28 +58,31 @@ type Move = { plan: Exclude<MovePlan, { refusal: string }>; record: ElasticIP; n
 async function carryOut(cluster: Cluster, { plan, record, name }: Move): Promise<ElasticIP> {
   if (plan.do === 'set-claim') return setClaim(cluster, record, plan.claimRef)
   const provisioned = provisionedRecord(name, plan.spec)
-  // First the new ElasticIP: while it names the reservation, that outlives the record that goes.
+  // The new ElasticIP comes first: while it names the reservation, that outlives the former record.
   const created = await createProvisioned(cluster, provisioned)
   try {
     await removeRecord(cluster, record)
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
-    // Another person moves it too, and the deletion of the record goes on: without the new ElasticIP the address is lost.
+    // Someone else is moving it too, and the record is still being deleted: without the new ElasticIP the address would
+    // be lost.
     if (!(await isKept(cluster, record))) return provisioned
-    // The former Service has the address again: the new ElasticIP must not wait for it.
+    // The former Service has the address again, so the new ElasticIP must not wait for it.
     if (created) await cluster.client.remove(elasticIPs, { name, uid: created.metadata.uid })
     throw error
   }
   return provisioned
 }
 
-/** Whether a record is still there, and nobody has requested its deletion. */
+/** Whether a record still exists, and is not being deleted. */
 async function isKept({ client }: Cluster, { metadata: { name, uid } }: ElasticIP): Promise<boolean> {
   const now = await forElasticIPs('get', client.get(elasticIPs, { name }))
   return now?.metadata.uid === uid && now?.metadata.deletionTimestamp === undefined
 }
 
-/** Creates it, and returns it as stored; undefined if an interrupted move, or another person's, has written the same one. */
+/**
+ * Creates the ElasticIP, and returns it as stored; undefined if an earlier or concurrent move has written the same one.
+ */
 async function createProvisioned({ client }: Cluster, provisioned: ElasticIP): Promise<ElasticIP | undefined> {
   const { name } = provisioned.metadata
   try {
@@ -98,8 +104,9 @@ async function createProvisioned({ client }: Cluster, provisioned: ElasticIP): P
 type Claim = { namespace: string; name: string }
 
 /**
- * Names the only Service that may claim the address of a provisioned ElasticIP. A claimRef cannot change its Service, so it
- * goes first. Meanwhile no namespace is allowed, also if this process is killed: else anybody could claim the address.
+ * Names the only Service that may claim the address of a provisioned ElasticIP. A claimRef cannot change its Service,
+ * so it is removed first. Meanwhile no namespace is allowed, even if this process is killed: otherwise anyone could
+ * claim the address.
  */
 async function setClaim({ client }: Cluster, record: ElasticIP, claimRef: Claim): Promise<ElasticIP> {
   const { name, resourceVersion } = record.metadata
@@ -118,7 +125,7 @@ async function setClaim({ client }: Cluster, record: ElasticIP, claimRef: Claim)
         })
       : undefined
     isClosed = closed !== undefined
-    // Whoever has changed it in between makes this fail.
+    // This fails if anyone has changed it in between.
     const version = closed?.metadata.resourceVersion ?? resourceVersion
     return await write(version, { before: null, spec: { claimRef, allowedNamespaces: allowed ?? null } })
   } catch (error) {
@@ -132,7 +139,9 @@ async function setClaim({ client }: Cluster, record: ElasticIP, claimRef: Claim)
 
 const all = '*'
 
-/** An ElasticIP with what it allowed before an interrupted move closed it; what a person has allowed since stays. */
+/**
+ * An ElasticIP with the namespaces that it allowed before an interrupted move closed it. A person's later change stays.
+ */
 function asBeforeMove(record: ElasticIP): ElasticIP {
   const before = record.metadata.annotations?.[allowedBeforeMoveAnnotation]
   if (before === undefined || record.spec.allowedNamespaces?.length !== 0) return record

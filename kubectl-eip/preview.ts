@@ -4,7 +4,7 @@ import type { Service } from '../kube/objects.ts'
 import { services } from '../kube/resource.ts'
 import { balancerFinalizer, serviceFinalizer, isWrittenByUs } from '../ledger/record/names.ts'
 
-/** The answer of eip-admission to a Service: it reviews and accepts it, denies it, or is not asked. */
+/** The answer of eip-admission to a Service: accepted or denied after a review, or not reviewed at all. */
 export type Preview =
   | { kind: 'accepted' }
   | { kind: 'denied'; reason: string }
@@ -12,8 +12,8 @@ export type Preview =
   | { kind: 'unknown'; reason: string }
 
 /**
- * Sends the Service once more, under another name and as a dry run. So the running eip-admission itself says what the
- * Service wants, by the settings that we do not know. Nothing is stored or reserved.
+ * Sends the Service again, under another name and as a dry run. So the running eip-admission itself judges the Service,
+ * by settings that we do not know. Nothing is stored or reserved.
  */
 export async function preview(client: Pick<KubeClient, 'create'>, service: Service): Promise<Preview> {
   try {
@@ -32,7 +32,7 @@ export async function preview(client: Pick<KubeClient, 'create'>, service: Servi
   }
 }
 
-/** The Service as its user wrote it: without what the API server and we added to it. */
+/** The Service as its user wrote it, without fields that the API server and we added. */
 export function copyOf({ apiVersion, kind, metadata, spec }: Service): Service {
   const { clusterIP, clusterIPs: _ips, loadBalancerIP: _address, ports, ...rest } = spec
   const { healthCheckNodePort: _port, ...wanted } = rest as typeof rest & { healthCheckNodePort?: number }

@@ -18,7 +18,7 @@ import { why } from './why.ts'
 export type PluginDeps = Io & {
   version: string
   env?: Readonly<Record<string, string | undefined>>
-  /** Shows on a terminal what is done now. */
+  /** Shows the current activity on a terminal. */
   progress?: ((text: string) => void) | undefined
 }
 
@@ -59,12 +59,14 @@ async function clusterOf({ kubeconfig: file, context, namespace }: Place, versio
   return { client, namespace: namespace ?? (await credentials.current()).namespace ?? 'default', now: new Date() }
 }
 
-/** The work returns an exit code where it has one of its own. */
+/** The work of a command, which may return its own exit code. */
 type Work = (cluster: Cluster, io: Io) => Promise<number | void>
 
 type Run = (place: Place, work: Work) => Promise<void>
 
-/** Runs the work of a command on the cluster that a person means. What it tells that person to type is for this cluster too. */
+/**
+ * Runs the work of a command on the cluster that a person means. Commands in its output get flags for the same cluster.
+ */
 function commandRunner(deps: PluginDeps, ended: { code: number }): Run {
   return async (place, work) => {
     const carry = (text: string) => withFlags(text, place)
@@ -128,7 +130,7 @@ function addList(root: Command, run: Run, deps: PluginDeps): void {
     .addOption(new Option('-o, --output <format>', 'How to print them.').choices(formats))
     .addHelpText('after', examples('list -n shop', 'list -A -o wide'))
     .action(({ allNamespaces = false, output, ...place }: Place & Partial<ListOptions>) =>
-      // It prints what is stored, and that as it is.
+      // Prints the stored objects unchanged.
       run(place, (cluster) => list(cluster, { allNamespaces, output }, deps)),
     )
 }

@@ -12,7 +12,7 @@ import type { Workload } from '../inspect/facts.ts'
 import { listOwnDeployments } from '../inspect/own-deployments.ts'
 import { ownNamespace } from '../settings/process.ts'
 
-/** The cluster of a person, with that person's rights. */
+/** A person's cluster, with that person's rights. */
 export type Cluster = {
   client: KubeClient
   /** The namespace of the flag, else of the context. */
@@ -33,7 +33,7 @@ export async function readable<T>(right: string, read: Promise<T>): Promise<Read
   }
 }
 
-/** The result of a read; undefined where a right is missing. */
+/** The result of a read; undefined if a right is missing. */
 export function valueOf<T>(read: Readable<T>): T | undefined {
   return 'value' in read ? read.value : undefined
 }
@@ -46,7 +46,7 @@ const editHint =
   'An administrator gives it with: `kubectl create clusterrolebinding eip-editor --clusterrole=eip-admission-editor ' +
   '--user=<you>`. It is a right of operators: it can spend money and take addresses'
 
-/** Runs a call for ElasticIPs; where it cannot be, says which right is missing, or that nothing is installed. */
+/** Runs a call for ElasticIPs; if it fails, says which right is missing, or that nothing is installed. */
 export async function forElasticIPs<T>(
   verb: 'get' | 'list' | 'create' | 'patch' | 'delete',
   call: Promise<T>,
@@ -70,7 +70,7 @@ export function listRecords({ client }: Cluster): Promise<ElasticIP[]> {
   return forElasticIPs('list', listAll(client, elasticIPs))
 }
 
-/** Everybody who could show or hold an address, as the API server has them now. */
+/** Reads everything that could show or hold an address from the API server. */
 export async function readUsers(cluster: Cluster): Promise<PossibleUsers> {
   const right = 'list Services in all namespaces'
   const [all, records] = await Promise.all([readable(right, listAll(cluster.client, services)), listRecords(cluster)])
@@ -85,13 +85,14 @@ export async function readUsers(cluster: Cluster): Promise<PossibleUsers> {
   }
 }
 
-// Which ElasticIP a person names. `move` and `release` read an address, NAMESPACE/NAME of a Service, or NAME. A NAME is an
-// ElasticIP or a Service in the namespace of the command, unless there are both.
+// Which ElasticIP a person names. `move` and `release` read an address, NAMESPACE/NAME of a Service, or NAME. A NAME is
+// an ElasticIP or a Service in the namespace of the command, unless there are both.
 //
-// Where a record has its address from an ElasticIP, the ElasticIP is meant: the record goes with its Service.
+// If a record has its address from an ElasticIP, that ElasticIP is meant, because the record is removed with its
+// Service.
 type Among = { records: readonly ElasticIP[]; namespace: string }
 
-/** The record that a person names; a Refusal says why there is none, or how to name one of several. */
+/** The record that a person names. A Refusal says why there is none, or how to choose from several. */
 export function findRecord(text: string, { records, namespace }: Among): ElasticIP {
   const address = canonicalIpAddress(text)
   const names = text.includes('/') ? [text.replace('/', '.')] : [text, `${namespace}.${text}`]
@@ -113,7 +114,7 @@ function absence(text: string, { address, namespace }: { address: string | undef
   return `there is no ElasticIP ${text}, and none of Service ${namespace}/${text}`
 }
 
-/** How to name a record where a text names another one too. */
+/** How to name a record if a text also names another one. */
 function wayToName(record: ElasticIP, typed: string | undefined): string {
   const { name } = record.metadata
   const key = addressKeyOf(record)
@@ -125,7 +126,7 @@ function wayToName(record: ElasticIP, typed: string | undefined): string {
     : `${name} (write its address, ${address})`
 }
 
-/** The name of a record as a person types it, whatever the namespace of the command. */
+/** The name of a record for a person to type, whatever the namespace of the command. */
 export function typedName(record: ElasticIP, records: readonly ElasticIP[]): string {
   const key = addressKeyOf(record)
   if (key !== undefined) return key
@@ -139,7 +140,7 @@ export function readDeployments(client: Pick<KubeClient, 'get' | 'list'>): Promi
   return readable('list Deployments', listOwnDeployments(client))
 }
 
-/** Where eip-admission is installed; the usual namespace where a person may not see it, or it runs outside of the cluster. */
+/** The namespace of eip-admission; the default one if the person may not see it, or it runs outside the cluster. */
 export function namespaceOf(read: Readable<Workload[]>): string {
   return valueOf(read)?.[0]?.metadata.namespace ?? ownNamespace.default
 }

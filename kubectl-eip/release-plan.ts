@@ -12,10 +12,10 @@ import { isClaimed, isClaimedBy, isSource, isWarm, mayBeOperators } from '../led
 import { addressOf } from './explain.ts'
 import { typedName } from './reader.ts'
 
-/** Why the address cannot be given back and what to do first, or what giving it back means. */
+/** Why the address cannot be given back and what to do first, or the consequence of giving it back. */
 export type ReleasePlan = { refusal: string } | { consequence: string }
 
-/** Whether a person may give the address of a record back now. Pure. */
+/** Decides whether a person may give back the address of a record now. Pure. */
 export function planRelease(record: ElasticIP, all: PossibleUsers): ReleasePlan {
   const refusal = refusalOf(record, all) ?? inUse(record, all)
   return refusal === undefined ? { consequence: consequenceOf(record) } : { refusal }
@@ -50,7 +50,7 @@ function refusalOfSource(record: ElasticIP, all: PossibleUsers): string | undefi
   return undefined
 }
 
-/** The provisioned ElasticIP whose address a Service has by name: its reclaim policy decides. */
+/** The provisioned ElasticIP that lends its address to a Service's record: its reclaim policy decides. */
 function lenderOf(record: ElasticIP, { records }: PossibleUsers): ElasticIP | undefined {
   const name = provisionedSourceOf(record)
   return records.find((source) => source.metadata.name === name && isClaimedBy(source, record))
@@ -65,7 +65,7 @@ function deleteFirst(record: ElasticIP, { records }: PossibleUsers): string {
   return `Delete the Service first: \`${remove}\`; then run this again. With annotation ${reclaimAnnotation}: Delete one step is enough`
 }
 
-/** A second address goes without its Service too. */
+/** The advice for a second address, which can be given up without its Service. */
 function orSingleStack(record: ElasticIP): string {
   if (!isSecond(record)) return ''
   const { namespace, name } = record.spec.claimRef ?? {}

@@ -4,7 +4,9 @@ import { type Io, Refusal, untilSettled } from './io.ts'
 import { type Cluster, findRecord, forElasticIPs, readUsers } from './reader.ts'
 import { planRelease } from './release-plan.ts'
 
-/** Gives a kept address back: deletes its ElasticIP when nobody uses it. eip-admission looks again before it acts. */
+/**
+ * Gives back a retained address: deletes its ElasticIP if nothing uses it. eip-admission checks again before it acts.
+ */
 export async function release(
   cluster: Cluster,
   of: { name: string; yes: boolean; waitMs: number },
@@ -26,7 +28,7 @@ export async function release(
   io.print(`The deletion of ElasticIP ${name} is requested, and continues without this command: ${message}.\n`)
 }
 
-/** Deletes a record as it was read: whoever changed it since may use the address. */
+/** Deletes a record in the version that was read: anyone who has changed it since may use the address. */
 export async function removeRecord({ client }: Cluster, { metadata }: ElasticIP): Promise<void> {
   const { name, uid, resourceVersion } = metadata
   try {
@@ -38,7 +40,7 @@ export async function removeRecord({ client }: Cluster, { metadata }: ElasticIP)
   }
 }
 
-/** Has a person confirm by typing what is at stake. */
+/** Asks a person to confirm by typing the name of the thing at stake. */
 export async function confirm(io: Io, of: { text: string; what: string; yes: boolean }): Promise<void> {
   io.printError(`${of.text}\n`)
   if (of.yes) return

@@ -20,7 +20,7 @@ import { common } from '../settings/common.ts'
 export type StatusSeen = {
   records: ElasticIP[]
   deployments: Readable<Workload[]>
-  /** How the process in the cluster is set; undefined where none is seen. */
+  /** The settings of the process in the cluster; undefined if none is visible. */
   given: GivenSettings | undefined
   lease: Readable<Lease | undefined>
   guardianLease: Readable<Lease | undefined>
@@ -29,7 +29,7 @@ export type StatusSeen = {
   now: Date
 }
 
-/** Prints how eip-admission and its addresses are. Returns the exit code. */
+/** Prints the state of eip-admission and its addresses. Returns the exit code. */
 export async function status(
   cluster: Cluster,
   { output }: { output?: OutputFormat | undefined },
@@ -70,7 +70,7 @@ function isReady({ type, status: is }: { type: string; status: string }): boolea
   return type === 'Ready' && is === 'True'
 }
 
-/** Whether a program leads and admission reaches it, as far as a person may see that. */
+/** Whether a replica leads and admission reaches it, as far as the person may see. */
 function isWorking({ webhooks, lease, now }: StatusSeen): boolean {
   const isLed = 'missing' in lease || (lease.value !== undefined && isHeld(lease.value, now))
   return isLed && webhooks.outcome !== 'missed'
@@ -137,7 +137,7 @@ function pendingText({ records, now }: StatusSeen): string {
   return `${pending.length}, the oldest for ${age}: ${claimKey(oldest) ?? metadata.name}: ${message}`
 }
 
-/** The record whose release has lasted longest: a cloud may refuse to delete its reservation. */
+/** The record with the longest release: a provider may refuse to delete its reservation. */
 function releasesText({ records, now }: StatusSeen): string {
   const startOf = ({ metadata, status }: ElasticIP) =>
     status?.deletionRequestedAt ??
@@ -155,7 +155,7 @@ function releasesText({ records, now }: StatusSeen): string {
 
 type NamedLease = { namespace: string; name: string; doubt?: string }
 
-/** The lease by which the leader leads; `doubt` says why it may be another one. */
+/** The leader's lease; `doubt` says why it may be another one. */
 function leaseOf({ deployments, given }: Pick<StatusSeen, 'deployments' | 'given'>): NamedLease {
   const { leaseNamespace, leaseName } = leaderElection
   const of = ({ flag, default: standard }: { flag: string; default: string }) => given?.flags[flag] ?? standard
@@ -199,7 +199,10 @@ function mirrorText(read: Readable<Service[]>): string {
   return shown.join(', ') || 'no address is managed'
 }
 
-/** How the process in the cluster is set, but for what its Secrets say: nobody has to read a Secret for this. */
+/**
+ * Reads the settings of the process in the cluster, except those in Secrets: this command must not need the right to
+ * read Secrets.
+ */
 async function readSettings(client: Reader, read: Readable<Workload[]>): Promise<GivenSettings | undefined> {
   const [object] = valueOf(read) ?? []
   const container = object && ownContainer([object])
@@ -208,7 +211,7 @@ async function readSettings(client: Reader, read: Readable<Workload[]>): Promise
   return readGivenSettings({ object, container }, async (at) => (at.kind === 'Secret' ? {} : readData(at)))
 }
 
-/** The limits of addresses, as the Deployment says. A configuration file of the cloud sets none. */
+/** The limits of addresses from the Deployment. The provider's configuration file sets none. */
 function limitsText({ deployments, given }: StatusSeen): string {
   if ('missing' in deployments) return `unknown: you may not ${deployments.missing}`
   const container = ownContainer(deployments.value)
@@ -219,7 +222,7 @@ function limitsText({ deployments, given }: StatusSeen): string {
 
 type Limit = { flag: string; env: string; default: string }
 
-/** The value of a limit, and the objects that may say something else. */
+/** The value of a limit, and the unread objects that may override it. */
 function limitOf(limit: Limit, given: GivenSettings, { env = [], envFrom = [] }: Container): string {
   const flag = given.flags[limit.flag]
   if (flag !== undefined) return flag

@@ -13,7 +13,7 @@ import { plainText } from '../lib/text.ts'
 import { requestedByAnnotation } from '../ledger/record/names.ts'
 
 /**
- * Prints where the address of a Service is and how it came there, or why there is none, and what to do. Returns the exit
+ * Prints where a Service's address is and how it got there, or why there is none, and what to do. Returns the exit
  * code.
  */
 export async function why(
@@ -26,7 +26,7 @@ export async function why(
   return { absent: exitCodes.notFound, waiting: exitCodes.problem, ready: 0, unneeded: 0 }[stateOf(seen)]
 }
 
-/** The state of the address of a Service, in a word for scripts. */
+/** The state of a Service's address, as a word for scripts. */
 function stateOf({ service }: WhySeen): 'absent' | 'unneeded' | 'ready' | 'waiting' {
   if (!service) return 'absent'
   if (service.spec.type !== 'LoadBalancer' || service.metadata.deletionTimestamp) return 'unneeded'
@@ -70,7 +70,7 @@ async function look({ client }: Cluster, key: string): Promise<WhySeen> {
     readable('', listAll(client, events, { namespace: 'default', fieldSelector: about('ElasticIP', recordName(key)) })),
     readDeployments(client),
   ])
-  // A Service that is gone may have left both.
+  // A deleted Service may have left records of both.
   const mayHaveTwo = !service || (service.spec.ipFamilies?.length ?? 0) > 1
   const seconds = mayHaveTwo ? await Promise.all(secondKeys(key).map((one) => readSecond(client, one))) : []
   const all: WhySeen['events'] =
@@ -80,7 +80,7 @@ async function look({ client }: Cluster, key: string): Promise<WhySeen> {
   return service && isUnexplained(service, record) ? { ...seen, preview: await preview(client, service) } : seen
 }
 
-/** The record of a second address, where a person may read it. */
+/** The record of a second address, if the person may read it. */
 async function readSecond(client: Cluster['client'], key: string): Promise<ElasticIP | undefined> {
   return valueOf(await readable('get ElasticIPs', client.get(elasticIPs, { name: recordName(key) })))
 }
@@ -89,7 +89,9 @@ function about(kind: string, name: string): string {
   return `involvedObject.kind=${kind},involvedObject.name=${name}`
 }
 
-/** Only then do we ask eip-admission: about a Service that has an address, it would say that somebody has it. */
+/**
+ * Whether to ask eip-admission. About a Service that has an address, it would only answer that the address is taken.
+ */
 function isUnexplained(service: Service, record: Readable<ElasticIP | undefined>): boolean {
   const { type, loadBalancerIP } = service.spec
   const isPending = type === 'LoadBalancer' && !loadBalancerIP && !service.metadata.deletionTimestamp
@@ -117,7 +119,7 @@ export function formatWhy(seen: WhySeen): string {
   ].join('\n')
 }
 
-/** A balancer has no record; what was done for it is in the log under the key of its Service. */
+/** The facts about a balancer. It has no record, but the log has its history under the key of its Service. */
 function balancerFacts({ service, installedIn, key }: WhySeen): [string, string][] {
   const balancer = service && balancerOf(service)
   if (!balancer) return []
@@ -142,7 +144,7 @@ function factsOf(record: ElasticIP, { installedIn }: WhySeen): [string, string][
   ]
 }
 
-/** Every call to the cloud and to the API server for the request is there, in each replica's log. */
+/** The command that finds every call to the provider and to the API server for a request, in all replicas' logs. */
 function logCommand(namespace: string, text: string): string {
   return `\`kubectl logs -n ${namespace} -l app.kubernetes.io/name=eip-admission --tail=-1 | grep ${text}\``
 }
@@ -150,13 +152,13 @@ function logCommand(namespace: string, text: string): string {
 /** A moment in the life of an address. */
 type Moment = { time: string; who: string; what: string; request?: string | undefined }
 
-/** An Event as the API server has it: newer programs count in a series, and write its time in another field. */
+/** An Event from the API server: newer programs count in a series, and write the time into another field. */
 type AnyEvent = KubeEvent & {
   eventTime?: string | null
   series?: { count?: number; lastObservedTime?: string } | null
 }
 
-/** All that is known of an address in the order of time. Pure. */
+/** Everything that is known about an address, in chronological order. Pure. */
 export function timelineOf(of: {
   service: Service | undefined
   record: ElasticIP | undefined
@@ -168,7 +170,7 @@ export function timelineOf(of: {
     ...(record ? momentsOfRecord(record) : []),
     ...events.map(momentOfEvent),
   ]
-  // Where a time has no fraction, the second began with it: then the order above decides.
+  // Times are compared by the second, because some have no fraction. Within a second the order above decides.
   return moments.toSorted((a, b) => secondOf(a) - secondOf(b))
 }
 

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { TokenCheck } from '../settings/token-file.ts'
 
-/** Who asks for the page. */
+/** The sender of a request for the page. */
 export type Caller = { headers: IncomingHttpHeaders; remoteAddress: string | undefined }
 
 export type Refusal = { status: 401 | 403 | 429; headers: Record<string, string>; text: string }
@@ -9,7 +9,10 @@ export type Refusal = { status: 401 | 403 | 429; headers: Record<string, string>
 /** Why a caller may not see the page; undefined if it may. */
 export type Access = (caller: Caller) => Refusal | undefined
 
-/** `isToken` is absent where the page has no token: then only a browser on this machine, or one that is forwarded here, sees it. */
+/**
+ * Decides who sees the page. Without a token (`isToken` is absent), only a browser on this machine or behind a
+ * port-forward sees it.
+ */
 export function pageAccess({ isToken, now }: { isToken: TokenCheck | undefined; now: () => number }): Access {
   if (isToken === undefined) return onlyLoopbackNames
   const failed = failedLogins(now)
@@ -17,8 +20,8 @@ export function pageAccess({ isToken, now }: { isToken: TokenCheck | undefined; 
 }
 
 /**
- * A page of the internet may have its name resolve to 127.0.0.1, and would then be allowed to read what the browser finds
- * there. The browser says by which name it came.
+ * Prevents DNS rebinding: a web site may make its name resolve to 127.0.0.1, and could then read the page through a
+ * browser. The Host header shows the name that the browser used.
  */
 function onlyLoopbackNames({ headers }: Caller): Refusal | undefined {
   if (loopbackName.test(headers.host ?? '')) return undefined
@@ -42,7 +45,7 @@ function checkToken(
   return { status: 401, headers: challenge, text: 'That is not the token of the status page.\n' }
 }
 
-/** Browsers ask for a user, who does not matter, and a password, which is the token. */
+/** Browsers prompt for a user name, which is ignored, and a password, which is the token. */
 const challenge = { 'www-authenticate': 'Basic realm="eip-admission status page", charset="UTF-8"' }
 
 function givenToken(authorization: string | undefined): string | undefined {
@@ -53,20 +56,24 @@ function givenToken(authorization: string | undefined): string | undefined {
   return pair.slice(pair.indexOf(':') + 1)
 }
 
-/** Callers who presented a wrong token, by their addresses. */
+/** The callers that presented a wrong token, by their addresses. */
 type FailedLogins = {
-  /** Whether this caller has to wait before the next try is looked at. */
+  /** Whether this caller must wait before its next attempt is checked. */
   mustWait(caller: string): boolean
   add(caller: string): void
 }
 
 const maxFailures = 10
-/** After so long one failure is forgotten. */
+/** The time after which one failure is forgotten. */
 const forgetMs = 6_000
-/** More addresses than this are not remembered: even so many guesses do not find a token of the required length. */
+/**
+ * The maximum number of remembered addresses: even with more, guesses would not find a token of the required length.
+ */
 const maxCallers = 1_000
 
-/** No failures yet. Each caller has a few tries, then one every few seconds; nobody waits for another caller. */
+/**
+ * Starts without failures. Each caller has a few attempts, then one every few seconds, and no caller delays another.
+ */
 export function failedLogins(now: () => number): FailedLogins {
   const callers = new Map<string, { count: number; atMs: number }>()
   const countOf = (caller: string) => {
@@ -77,7 +84,7 @@ export function failedLogins(now: () => number): FailedLogins {
     mustWait: (caller) => countOf(caller) > maxFailures - 1,
     add(caller) {
       const count = countOf(caller) + 1
-      // The first of a map is the one that failed least recently.
+      // The first entry of the map is the caller that failed least recently.
       callers.delete(caller)
       callers.set(caller, { count, atMs: now() })
       if (callers.size > maxCallers) callers.delete(callers.keys().next().value ?? '')

@@ -1,6 +1,6 @@
 import { escapeMisleading } from '../lib/text.ts'
 
-/** A text that is HTML already: only `html` makes one, and it escapes everything else. */
+/** A text that is already HTML: only `html` makes it, and escapes everything else. */
 export class Html {
   readonly text: string
 
@@ -11,7 +11,7 @@ export class Html {
 
 type Part = Html | Part[] | string | number | undefined
 
-/** HTML with values. Each is escaped unless it is HTML itself; a list is joined, and undefined is nothing. */
+/** Builds HTML from values. Each is escaped unless it is already HTML; a list is joined, and undefined is left out. */
 export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
   return new Html(strings.map((text, n) => text + partText(parts[n])).join(''))
 }
@@ -22,18 +22,18 @@ function partText(part: Part): string {
   return Array.isArray(part) ? part.map(partText).join('') : escapeHtml(String(part))
 }
 
-/** Most values, and the page may have thousands. */
+/** Values that need no escaping: most of them, and the page may have thousands. */
 const plain = /^[\w .,:/-]*$/
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
 /**
- * A text as it shows in an element or a quoted attribute. Users choose names and messages: what could mislead is shown as
- * its code.
+ * Escapes a text for an element or a quoted attribute. Users choose names and messages, so misleading characters are
+ * shown as their codes.
  */
 export function escapeHtml(text: string): string {
   if (plain.test(text)) return text
-  // Characters that HTML forbids even as an entity, and those that reverse or hide text.
+  // Replaces characters that HTML forbids even as entities, and those that reverse or hide text.
   return escapeMisleading(text.replace(controls, '\u{fffd}')).replace(
     /[&<>"']/g,
     (character) => entities[character] ?? '',

@@ -9,7 +9,7 @@ import { type ProcessFacts, processSection } from './sections/process.ts'
 import type { RecentEvent } from '../telemetry/event-recorders.ts'
 import { type Block, type Cell, type Section, type Tile, type Tone, cut } from './section.ts'
 
-/** Everything that the page shows, as this process knows it. What it has no part in is absent. */
+/** Everything that the page shows, as this process knows it. Parts that do not run here are absent. */
 export type PageFacts = {
   process: ProcessFacts
   cloud: CloudFacts
@@ -18,13 +18,13 @@ export type PageFacts = {
   nodes?: NodeFacts | undefined
   controllers?: ControllerFacts | undefined
   controlPlane?: ControlPlaneFacts | undefined
-  /** Who runs the controllers; absent without an election. */
+  /** The replica that runs the controllers; absent without an election. */
   leader?: { isHere: boolean; identity: string | undefined } | undefined
-  /** The problems that health checks find, by their names. */
+  /** The problems that health checks find, with the names of the checks. */
   problems: readonly { name: string; reason: string; tone: Tone }[]
 }
 
-/** The page as a person reads it, what matters most first. Pure. */
+/** The sections of the page, the most important first. Pure. */
 export function makeModel(facts: PageFacts, nowMs: number): Section[] {
   const { addresses, nodes, controllers, controlPlane } = facts
   return [
@@ -39,7 +39,7 @@ export function makeModel(facts: PageFacts, nowMs: number): Section[] {
   ]
 }
 
-/** How many oldest waits the summary names. */
+/** How many of the oldest waits the summary names. */
 const maxNamed = 3
 
 function summarySection(facts: PageFacts, nowMs: number): Section {

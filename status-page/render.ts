@@ -3,7 +3,7 @@ import { Html, html } from './html.ts'
 import type { Block, Cell, Section, Tone } from './section.ts'
 import { styleSheet } from './style-sheet.ts'
 
-/** The browser may load our style, and runs no script. */
+/** The browser may use our style, but runs no script. */
 export const contentSecurityPolicy = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(styleSheet).digest('base64')}'`,
@@ -12,13 +12,13 @@ export const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-// Whole, because another blank inside would change its hash.
+// Kept in one piece, because any other whitespace inside would change its hash.
 const style = new Html(`<style>${styleSheet}</style>`)
 
-/** How often a browser loads the page again. */
+/** How often a browser reloads the page. */
 const reloadS = 5
 
-/** The whole page. */
+/** Renders the whole page. */
 export function renderPage(sections: readonly Section[], nowMs: number): string {
   const links = sections.map(({ id, title }) => html`<a href="#${id}">${title}</a>`)
   return html`<!doctype html>
@@ -97,7 +97,7 @@ function renderTable({ columns, rows, empty, rest }: Extract<Block, { kind: 'tab
     ${rest === undefined ? undefined : html`<p class="rest">${rest}</p>`}`
 }
 
-/** A longer message in a cell would take the width from all other columns. */
+/** Whether a message is too long for a cell, where it would take the width from all other columns. */
 const isLong = ({ detail = '' }: Cell) => detail.length > 60
 
 const withoutDetail = (cell: Cell): Cell => ({ ...cell, detail: undefined })
@@ -120,7 +120,7 @@ function renderCell({ text = '', tone, atMs, detail, code }: Cell, nowMs: number
   return detail === undefined ? toned : html`${toned}<small>${detail}</small>`
 }
 
-/** A colour alone tells nothing to people who do not see it. */
+/** Symbols for the tones, because some people cannot distinguish the colours. */
 const marks: Record<Tone, string> = { good: '●', busy: '◐', warn: '▲', bad: '■', quiet: '' }
 
 function mark(tone: Tone): Html | undefined {
@@ -137,10 +137,10 @@ const units = [
   { name: 'min', ms: 60_000 },
 ]
 
-/** How far a time is from now, in one unit: negative is the past. Seconds would be wrong until the page is loaded again. */
+/** The distance of a time from now in one unit; negative is the past. Seconds would be stale before the next reload. */
 export function ageText(ms: number): string {
   const size = Math.abs(ms)
-  // Two of a unit at least, so that 90 minutes are not "1 h".
+  // At least two of a unit, so that 90 minutes are not "1 h".
   const unit = units.find((one) => size >= 2 * one.ms) ?? units.at(-1)
   const count = Math.floor(size / (unit?.ms ?? 1))
   if (count === 0) return 'just now'

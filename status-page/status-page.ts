@@ -8,17 +8,17 @@ import { tokenCheck } from '../settings/token-file.ts'
 /** Answers a request for one of `paths`. */
 export type StatusPage = (request: IncomingMessage, response: ServerResponse) => void
 
-/** Where the page is, and where browsers look for its icon. */
+/** The path of the page, and the path where browsers look for its icon. */
 export const paths = { page: '/status', icon: '/favicon.ico' } as const
 
 export type StatusPageOptions = {
   facts: () => PageFacts
-  /** Without it, the page is shown to everybody who reaches the listener by a loopback name. */
+  /** Without it, the page is shown to everyone who reaches the listener by a loopback name. */
   tokenFile: string | undefined
   log: Log
 }
 
-/** A page that each view builds from what the process has in memory. */
+/** Serves the page, which each view builds from memory. */
 export function statusPage({ facts, tokenFile, log }: StatusPageOptions): StatusPage {
   const now = () => performance.now()
   const isToken = tokenFile === undefined ? undefined : tokenCheck({ path: tokenFile, log, now })
@@ -34,7 +34,7 @@ export function statusPage({ facts, tokenFile, log }: StatusPageOptions): Status
       response.writeHead(200, { ...headers, 'content-type': 'text/html; charset=utf-8' })
       response.end(request.method === 'HEAD' ? undefined : text)
     } catch (error) {
-      // The page never ends the process.
+      // An error in the page must not end the process.
       log.error({ error }, 'status page not built')
       refuse(response, { status: 500, headers: {}, text: 'The page could not be built: read the log.\n' })
     }
@@ -42,8 +42,8 @@ export function statusPage({ facts, tokenFile, log }: StatusPageOptions): Status
 }
 
 /**
- * The headers of every answer. Names of all namespaces are on the page: no cache keeps it, and no other site sees or frames
- * it.
+ * The headers of every answer. The page shows names from all namespaces, so no cache may store it, and no other site
+ * may read or frame it.
  */
 const headers = {
   'content-security-policy': contentSecurityPolicy,
@@ -54,7 +54,7 @@ const headers = {
   'cross-origin-opener-policy': 'same-origin',
 }
 
-/** The path of a request without its query. Not by URL, which throws where a client sends none. */
+/** The path of a request without its query. The URL class would throw on an invalid one. */
 function pathOf({ url = '' }: IncomingMessage): string {
   return url.split('?')[0] ?? ''
 }

@@ -1,4 +1,4 @@
-/** The look of the page: one column on a phone, dense on a desk, light or dark as the device wants it. */
+/** The look of the page: one column on a phone, dense on a desk, light or dark as the device prefers. */
 export const styleSheet = `
 :root {
   color-scheme: light dark;

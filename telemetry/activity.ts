@@ -1,6 +1,6 @@
 import type { Exchange } from '../clouds/ports/cloud.ts'
 
-/** The exchanges of one call to the cloud since the start. */
+/** The exchanges of one kind of call to the provider since the start. */
 export type CallTotal = {
   call: string
   count: number
@@ -13,19 +13,19 @@ export type CallTotal = {
 
 export type ReconcileTotal = { count: number; failed: number; failedAtMs?: number }
 
-/** The work of the process since its start, in numbers that a person reads. */
+/** The work of the process since its start, in numbers for people. */
 export type Activity = {
   exchanged(exchange: Pick<Exchange, 'call' | 'ms' | 'fault' | 'status'>): void
   reconciled(controller: string, result: string): void
   calls(): readonly CallTotal[]
   reconciles(): ReadonlyMap<string, ReconcileTotal>
-  /** How often the cloud has answered. A refusal is an answer. */
+  /** How often the provider has answered. A refusal is an answer. */
   answers(): number
-  /** How long every call has failed without an answer: from the first of them to the end of the last; else 0. */
+  /** How long all calls have failed without an answer, from the start of the first to the end of the last; else 0. */
   silentMs(): number
 }
 
-/** Nothing has been done yet. It keeps one entry for each name in our own code, so it stays small. */
+/** Starts without any work. It has one entry for each name in our own code, so it stays small. */
 export function makeActivity(now: () => number = Date.now, monotonicMs = () => performance.now()): Activity {
   const calls = new Map<string, CallTotal>()
   const reconciles = new Map<string, ReconcileTotal>()
@@ -61,5 +61,5 @@ export function makeActivity(now: () => number = Date.now, monotonicMs = () => p
   }
 }
 
-/** Results of a reconcile that its user may notice. A conflict is repeated at once. */
+/** Results of a reconcile that a user may notice. A conflict is retried at once. */
 const failures = new Set(['error', 'terminal', 'unsettled'])

@@ -6,7 +6,7 @@ import { currentRequestId, requestIdAnnotation } from '../lib/request-id.ts'
 import { type KubeObject, keyOf } from '../kube/objects.ts'
 import type { ProcessSettings } from '../settings/process.ts'
 
-/** The components of upstream's cloud controller manager that Events name as their source, and ours. */
+/** The components that Events name as their source: those of the upstream cloud controller manager, and ours. */
 export const components = [
   'service-controller',
   'cloud-node-controller',
@@ -30,7 +30,9 @@ export type EventRecorders = {
   written(): Promise<void>
 }
 
-/** An Event names the request that it is about in an annotation: in its message, equal Events would differ and not be counted. */
+/**
+ * The annotation with the request of an Event. In the message, it would keep equal Events from being counted as one.
+ */
 function requestAnnotation(): Record<string, string> | undefined {
   const request = currentRequestId()
   return request === undefined ? undefined : { [requestIdAnnotation]: request }
@@ -56,8 +58,8 @@ export function eventRecorders(options: { client: KubeClient; instance: string; 
 }
 
 /**
- * The object of Events about the process itself: its Pod or, where it runs outside the cluster, its namespace. Without
- * the uid of the Pod, `kubectl describe pod` would not show them.
+ * The object of Events about the process itself: its Pod, or its namespace if it runs outside the cluster. Without the
+ * uid of the Pod, `kubectl describe pod` would not show them.
  */
 export function ownObject(process: Pick<ProcessSettings, 'namespace' | 'podName' | 'podUid'>): KubeObject {
   const { namespace, podName: name, podUid: uid } = process
@@ -68,17 +70,17 @@ export function ownObject(process: Pick<ProcessSettings, 'namespace' | 'podName'
 export type RecentEvent = Occurrence & { atMs: number; count: number; about: string }
 
 type RecentEvents = {
-  /** The same recorder; what it records is remembered. */
+  /** Returns the same recorder, and remembers the Events that it records. */
   observe(recorder: EventRecorder): EventRecorder
   /** The last Events, the newest first. */
   list(): readonly RecentEvent[]
 }
 
 const maxEvents = 50
-/** Users decide how long parts of a message are, and each is kept. */
+/** The maximum length of a message in memory, because users control the length of its parts. */
 const maxMessage = 400
 
-/** The last Events of this process. A repeated one takes the place of its earlier occurrence. */
+/** The last Events of this process. A repeated Event replaces its earlier occurrence. */
 function recentEvents(now: () => number = Date.now): RecentEvents {
   const events = new Map<string, RecentEvent>()
   return {

@@ -21,7 +21,7 @@ import {
   webhooksReached,
 } from './checks/webhooks.ts'
 
-/** Every check, a line for each section. */
+/** Every check, with a line for each section. */
 export const catalogue: readonly Check[] = [
   [apiServerVersion, apiServerFlags, clock],
   [webhookConfigurations, reviewedClasses, webhooksReached, caBundle, servingCertificate, elasticIPFields],

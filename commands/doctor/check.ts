@@ -19,8 +19,8 @@ export const sections = [
 export type Section = (typeof sections)[number]
 
 /**
- * A problem: what and where, why that matters, and the command that fixes it. `manual`: nothing reports it to `doctor`, and
- * the command shows it to a person.
+ * A problem: what and where, why it matters, and the command that fixes it. `manual`: `doctor` cannot see it, but the
+ * command shows it to a person.
  */
 export type Finding = { level: Result['level']; what: string; why: string; fix: Remedy; isUnseen?: true }
 
@@ -34,7 +34,7 @@ export type Result = {
   what: string
   why?: string
   fix?: Remedy
-  /** A missing program may run where the cluster does not show it. */
+  /** The missing program may run where the cluster does not show it. */
   isUnseen?: true
   /** Why a fact could not be read, if it is `unknown`. */
   unread?: string
@@ -48,7 +48,7 @@ type Declaration<Need extends FactName> = {
   /** The text of the report if nothing is wrong. */
   good: string
   needs: readonly Need[]
-  /** Where the settings make it meaningless, it is left out. */
+  /** Whether the settings make the check meaningful; otherwise it is left out. */
   applies?: (context: Context) => boolean
   judge: (facts: Pick<Values, Need>, context: Context) => Findings
 }

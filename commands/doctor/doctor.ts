@@ -19,13 +19,13 @@ import { clusterReader } from '../../inspect/reader.ts'
 import { exitCodeOf, formatReport } from './report.ts'
 
 export type DoctorDeps = StoppableDeps & {
-  /** Shows on a terminal what is done now; the empty text ends that. */
+  /** Shows the current activity on a terminal; an empty text clears it. */
   progress?: (text: string) => void
-  /** The cluster, where the caller has chosen it by other flags than those of `serve`. */
+  /** The cluster, if the caller has chosen it by other flags than those of `serve`. */
   cluster?: { credentials: Credentials; flags: CommandFlags }
 }
 
-/** Checks a live cluster and its cloud without changing anything, prints the report, and returns the exit code. */
+/** Checks a live cluster and its provider without changing anything, prints the report, and returns the exit code. */
 export async function doctor({ output, allowUnknown, flags }: DoctorSettings, deps: DoctorDeps): Promise<number> {
   endWhenStopped(deps, 'stopped before everything was checked')
   const { env, version, print, progress = () => {} } = deps

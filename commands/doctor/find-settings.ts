@@ -17,17 +17,17 @@ import { type ServeSettings, serveSections, serveSettings } from '../settings/se
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** The settings of `serve`, the environment that they are from, and the objects that hold them. */
+/** The settings of `serve`, the environment that they come from, and the objects that hold them. */
 export type FoundSettings = { settings: ServeSettings; env: Env; places: string[] }
 
-/** Whether the settings of `serve` are given, so that none is looked for in the cluster. */
+/** Whether the settings of `serve` are given, so that the cluster is not searched for them. */
 export function areGiven(flags: Readonly<Record<string, string>>): boolean {
   return flags[cloudChoice.dialect.flag] !== undefined
 }
 
 /**
- * The settings of the `serve` that runs in the cluster, as its Deployment, its Secrets and its ConfigMaps have them.
- * Flags take precedence over them.
+ * The settings of the `serve` that runs in the cluster, from its Deployment, Secrets and ConfigMaps. Flags take
+ * precedence over them.
  */
 export async function findSettings(
   client: KubeClient,
@@ -53,7 +53,7 @@ const notFound =
   `this cluster has no Deployment with the label ${ownLabel}. Install eip-admission first; if \`serve\` runs ` +
   `elsewhere, ${byHand}`
 
-/** A person who may not see whose the rights are cannot know either whose the label is. */
+/** The error for several Deployments with our label, if the person may not see which one has the rights. */
 function severalText(found: readonly Workload[]): string {
   const all = firstItems(found.map(keyOf)).join(' and ')
   return (
@@ -71,7 +71,7 @@ function unreadText(where: string, unread: GivenSettings['unread']): string {
 const rows = serveSections.flatMap(({ table }): Setting<unknown>[] => Object.values(table))
 const repeated = new Set(rows.flatMap(({ flag, format }) => (format.repeats && flag ? [flag] : [])))
 
-/** Settings of the pod itself, which name its files, or how it reaches the API server. */
+/** Settings of the pod itself, which name its files or its path to the API server. */
 const ofThePod = new Set(
   [
     { kubeconfig, apiServer, cloudConfig: cloudChoice.cloudConfig, manifest: common.loadBalancerManifest },

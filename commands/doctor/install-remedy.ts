@@ -31,13 +31,13 @@ export function installRemedy(
     ([setting, value]) => value !== undefined && !('default' in setting && value === setting.default),
   )
   const words = given.map(([{ flag }, value]) => shellWord(`${flag}=${value}`))
-  // Without the URL of an installation outside the cluster, `install` refuses.
+  // `install` refuses an installation outside the cluster without its URL.
   const url = urlFlag(webhooks) ?? []
   const command = ['eip-admission install', url, words].flat().join(' ')
   return { command, ...doubt(webhooks, namespace) }
 }
 
-/** Only the configurations show a URL or the chart. Where both are deleted, the person has to know. */
+/** Warns if both webhook configurations are deleted: only they show a URL or the chart, so the person must know. */
 function doubt({ mutating, validating }: Configurations, namespace: string): { text?: string } {
   if (mutating ?? validating) return {}
   const upgrade = helmUpgrade({ name: 'RELEASE', namespace })

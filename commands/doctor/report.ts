@@ -9,7 +9,7 @@ const marks = { ok: 'ok     ', manual: 'manual ', warning: 'warning', error: 'ER
 type Shown = {
   format: Format
   exitCode: number
-  /** Where the settings were found; none where they were given. */
+  /** Where the settings were found; empty if they were given. */
   places: readonly string[]
 }
 
@@ -40,7 +40,7 @@ function summaryOf(results: readonly Result[]): object {
   }
 }
 
-/** So many findings of one kind are printed whole; the JSON report has all of them. */
+/** How many findings of one kind are printed in full; the JSON report has all of them. */
 const shownOfAKind = 3
 
 function asText(results: readonly Result[]): string {
@@ -52,7 +52,7 @@ function asText(results: readonly Result[]): string {
   return [...parts, ...uncheckedText(results), `${summaryText(results)}\n`].join('\n')
 }
 
-/** Three hundred nodes with one fault are one thing to fix. */
+/** Groups findings by kind: three hundred nodes with the same fault are one thing to fix. */
 function ofEachKind(results: readonly Result[]): string {
   const kinds = Map.groupBy(results, ({ check, level, why = '' }) => [check, level, why].join('\n'))
   return [...kinds.values()]
@@ -66,7 +66,10 @@ function ofEachKind(results: readonly Result[]): string {
     .join('')
 }
 
-/** A single reason, such as a missing kubeconfig, often keeps many checks from running. */
+/**
+ * Groups the checks that could not run by reason: a single reason, such as a missing kubeconfig, often keeps many
+ * checks from running.
+ */
 function uncheckedText(results: readonly Result[]): string[] {
   const byReason = Map.groupBy(
     results.filter((result) => result.unread !== undefined),
@@ -79,7 +82,7 @@ function uncheckedText(results: readonly Result[]): string[] {
   return rows.length === 0 ? [] : [`Not checked\n${rows.join('')}`]
 }
 
-/** The id of the check ends its first line: runbooks name it. */
+/** The lines of a result. The first ends with the id of the check, because runbooks refer to it. */
 function lines({ check, level, what: given, ...more }: Result): string {
   const [what, why, fix] = [given, more.why, more.fix && remedyText(more.fix)].map((text) => text && plainText(text))
   const first = `  ${marks[level]}  ${what} [${check}]\n`

@@ -1,7 +1,7 @@
 import type { Annotation, WrittenName } from '../../lib/annotation.ts'
 import { stoppedLabel } from '../../settings/installed-names.ts'
 
-/** Set to `true` on a workload of the predecessor, it says that whoever manages the workload is suspended. */
+/** Set to `true` on a predecessor's workload, it confirms that the workload's manager is suspended. */
 export const suspendedAnnotation = 'eip-admission.dev/manager-suspended'
 
 /** The annotations of a takeover. */

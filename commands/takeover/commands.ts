@@ -23,7 +23,9 @@ import { undoTakeover } from './undo/undo.ts'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Prints what a takeover would do, changes nothing, and returns the exit code: 0 if `apply` may begin, else 1. */
+/**
+ * Prints what a takeover would do without changing anything, and returns the exit code: 0 if `apply` may begin, else 1.
+ */
 export async function takeoverPlan(settings: TakeoverPlanSettings, deps: StoppableDeps): Promise<number> {
   endWhenStopped(deps, 'stopped before the plan was made')
   const { output, write: folder } = settings
@@ -41,11 +43,13 @@ export async function takeoverPlan(settings: TakeoverPlanSettings, deps: Stoppab
   }
 }
 
-/** The flags that a person gave: those of `serve`, and those of the commands of a takeover. */
+/** The flags that a person gave, of `serve` and of the takeover commands. */
 type Given = { flags: Record<string, string>; output: Format; webhookUrl?: string | undefined }
 type Env = Pick<CommandDeps, 'env'>
 
-/** Prints texts with commands for the same cluster and the same takeover. A document for programs stays as it is. */
+/**
+ * Prints texts, and adds flags to their commands so that they mean the same cluster and takeover. JSON stays unchanged.
+ */
 function printersFor({ print, printError, env }: Printers & Env, { flags, output, ...given }: Given): Printers {
   const { '--kubeconfig': kubeconfig, ...plan } = flags
   const apply = { ...plan, ...(given.webhookUrl !== undefined && { '--webhook-url': given.webhookUrl }) }
@@ -54,12 +58,12 @@ function printersFor({ print, printError, env }: Printers & Env, { flags, output
   const carried = { ...kubeconfigFlags(kubeconfig, env), takeover: { plan, apply, undo } }
   return {
     print: output === 'json' ? print : (text) => print(withFlags(text, carried)),
-    // Programs read no errors.
+    // Errors are for people in either format.
     printError: (text) => printError(withFlags(text, carried)),
   }
 }
 
-/** The flags with the namespace that the environment may name: plan, apply and undo have to mean the same takeover. */
+/** The flags with the namespace, which the environment may name: plan, apply and undo must mean the same takeover. */
 function withNamespace(flags: Record<string, string>, { env }: Env): Record<string, string> {
   const { '--namespace': flag, ...others } = flags
   const ofEnv = env[ownNamespace.env] || ownNamespace.default
@@ -68,7 +72,7 @@ function withNamespace(flags: Record<string, string>, { env }: Env): Record<stri
   return isUsual ? others : { ...others, '--namespace': namespace }
 }
 
-/** Where a plan is read: the cluster of the flags, or of the kubeconfig that kubectl uses. */
+/** The source of a plan: the cluster of the flags, or of the kubeconfig that kubectl uses. */
 function planSource(
   flags: PlanSource['flags'],
   { env, version, signal }: Pick<StoppableDeps, 'env' | 'version' | 'signal'>,
@@ -76,7 +80,7 @@ function planSource(
   const userAgent = `eip-admission/${version} takeover`
   const kubeconfig = flags['--kubeconfig'] ?? env['KUBECONFIG']
   const credentials = credentialsOf({ kubeconfig, apiServer: flags['--api-server'] }, env)
-  // The plan cannot write.
+  // The plan gets a reader, which cannot write.
   const client = connect(credentials, { userAgent, timeoutMs: 30_000 })
   const asked = (rights: readonly Right[]) => lackedRights(client, rights)
   return { reader: readerOf(client), lackedRights: asked, credentials, userAgent, env, flags, signal }
@@ -119,7 +123,7 @@ export function takeoverApply(settings: TakeoverApplySettings, deps: TakeoverDep
 type Plans = { makePlan(): Promise<TakeoverPlan>; install(plan: TakeoverPlan): Promise<void> }
 type Work = Pick<TakeoverApplySettings, 'output' | 'patienceMs'> & { credentials: Credentials }
 
-/** Takes over by plans that somebody makes, and returns the exit code. */
+/** Takes over with the given source of plans, and returns the exit code. */
 export function applyWith(plans: Plans, settings: Work, deps: TakeoverDeps): Promise<number> {
   const { output } = settings
   const run = async () => applyReport(await applyTakeover({ ...common(settings, deps), ...plans }), output)
@@ -155,7 +159,7 @@ export async function takeoverUndo(settings: TakeoverUndoSettings, given: Takeov
   return reported(run, { command: 'undo', output }, deps)
 }
 
-/** Prints how a run ends, and returns the exit code. */
+/** Runs, prints the outcome, and returns the exit code. */
 async function reported(run: () => Promise<string>, of: Ending, deps: TakeoverDeps): Promise<number> {
   try {
     deps.print(await run())
@@ -168,12 +172,12 @@ async function reported(run: () => Promise<string>, of: Ending, deps: TakeoverDe
 function common({ credentials, output, patienceMs }: Work, { version, print, signal, lockMs }: TakeoverDeps) {
   const client = connect(credentials, { userAgent: `eip-admission/${version} takeover`, timeoutMs: 30_000 })
   const isText = output === 'text'
-  // For programs the output is one document.
+  // In JSON the output is a single document.
   const tell = (line: string) => (isText ? print(`${plainLine(line)}\n`) : undefined)
   return { client, tell, signal, patienceMs, lockMs }
 }
 
-/** Writes files into a new folder that only its owner can read. An old one may hold what a person has changed. */
+/** Writes files into a new folder that only its owner can read. An existing folder may hold a person's changes. */
 export function writeFolder(path: string, files: Readonly<Record<string, string>>): void {
   try {
     mkdirSync(path, { mode: 0o700 })

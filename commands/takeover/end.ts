@@ -1,13 +1,13 @@
 import type { Finding } from './plan/plan.ts'
 
 /**
- * How a command ends that does not do everything. `blocked`: it began nothing, because of its blockers. `refused`:
- * another run or the cluster blocks it, so repeating it does not help. `stopped`: by a signal. `unfinished`: a step failed.
- * `failed`: so did something before the first step.
+ * How a command ends before it is complete. `blocked`: it began nothing, because of its blockers. `refused`: another
+ * run or the cluster blocks it, so repeating it does not help. `stopped`: by a signal. `unfinished`: a step failed.
+ * `failed`: something failed before the first step.
  */
 type EndState = 'blocked' | 'refused' | 'stopped' | 'unfinished' | 'failed'
 
-/** The only error by which `plan`, `apply` and `undo` end before their last step. */
+/** The only error with which `plan`, `apply` and `undo` end before their last step. */
 export class End extends Error {
   override readonly name = 'End'
   readonly state: EndState
@@ -24,7 +24,7 @@ export class End extends Error {
   }
 }
 
-/** The end by any error; `state` where the error is not an end itself. */
+/** The end that an error means; `state` applies if the error is not an End itself. */
 export function endOf(error: unknown, state: EndState): End {
   if (error instanceof End) return error
   return new End(state, error instanceof Error ? error.message : String(error), { cause: error })

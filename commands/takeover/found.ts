@@ -10,23 +10,23 @@ import type { ObjectRef, PlannedLease, PlannedService, PredecessorWorkload, Take
 import { type AnnouncingNodes, readAnnouncing } from './routes.ts'
 import { type Predecessor, finalizersOf, predecessors } from '../../inspect/predecessors.ts'
 
-/** The state that `undo` restores. It contains no secret: a ConfigMap keeps it. */
+/** The state that `undo` restores. It contains no secret, because a ConfigMap stores it. */
 export type FoundBefore = {
   predecessor: Predecessor['id']
   workloads: PredecessorWorkload[]
   /** Its lease. */
   lease: PlannedLease
-  /** The lease by which our program leads. */
+  /** The lease with which our program leads. */
   ourLease: ObjectRef
-  /** The address that each Service had, and which finalizers of the predecessor. */
+  /** Each Service's address, and the predecessor's finalizers on it. */
   services: Record<Key, { address: string | undefined; finalizers: string[] }>
-  /** Absent where MetalLB does not report it. */
+  /** Absent if MetalLB does not report it. */
   announcing?: AnnouncingNodes
-  /** The ConfigMap by which MetalLB is configured; absent where objects do. */
+  /** The ConfigMap that configures MetalLB; absent if objects do. */
   document?: { namespace: string; name: string }
-  /** Absent where MetalLB was not configured by objects. */
+  /** Absent if MetalLB was not configured by objects. */
   metallb?: { namespace: string; objects: FoundObject[] }
-  /** The reservations that `undo` leaves: a run that continues it cannot see them any more. */
+  /** The reservations that `undo` leaves behind: a run that continues it can no longer see them. */
   left?: LeftReservation[]
 }
 
@@ -40,14 +40,14 @@ export function predecessorNamed(id: Predecessor['id']): Predecessor {
   return predecessor
 }
 
-/** The finalizers that a Service gets back: those that it had, or else those that the predecessor puts on new ones. */
+/** The finalizers that a Service gets back: those that it had, or for a new Service those that the predecessor adds. */
 export function finalizersFor(found: FoundBefore, key: Key): string[] {
   const ofNew = newFinalizers(found)
   const before = found.services[key]?.finalizers
   return before === undefined ? ofNew : before.filter((one) => ofNew.includes(one))
 }
 
-/** The finalizers that the predecessor puts on Services, by the version that ran. */
+/** The finalizers that the predecessor adds to Services, in the version that ran. */
 export function newFinalizers({ predecessor, workloads }: FoundBefore): string[] {
   const version = (workloads.find(({ isRunning }) => isRunning) ?? workloads[0])?.version
   return finalizersOf(predecessorNamed(predecessor), version)
@@ -63,7 +63,7 @@ export function servedServices({ services }: TakeoverPlan): PlannedService[] {
   return services.filter(({ held }) => held !== 'ignored')
 }
 
-/** Reads the state that a later `undo` restores, before anything changes. */
+/** Reads the state that a later `undo` will restore, before anything changes. */
 export async function readFound(client: KubeClient, plan: TakeoverPlan): Promise<FoundBefore> {
   const { id, workloads, lease } = plan.predecessor
   const [announcing, ...lists] = await Promise.all([

@@ -10,43 +10,45 @@ import type { Missing, TakeoverStep } from './steps.ts'
 
 const infix = '_takeover_'
 
-/** Whether a run of this command has this identity, perhaps one that was killed. */
+/** Whether this identity belongs to a run of this command, perhaps a killed one. */
 export function isOfTakeover(identity: string): boolean {
   return identity.includes(infix)
 }
 
-/** Whether a program that is not eip-admission has this identity. */
+/** Whether this identity belongs to another program than eip-admission. */
 export function isForeign(identity: string): boolean {
   return identity !== '' && !isOwnIdentity(identity) && !isOfTakeover(identity)
 }
 
-/** The time without a leading `serve` after a killed run: a predecessor may run, and the next run continues at once. */
+/**
+ * How long a killed run keeps `serve` from leading: a predecessor may be running, and the next run continues at once.
+ */
 const holdMs = 24 * 3_600_000
 
-/** A program that lives renews its lease every two seconds. */
+/** A live program renews its lease every two seconds. */
 const quietMs = 2_500
 
-/** The lease by which our program leads, as a run that has the lock holds it. */
+/** The lease with which our program leads, held by a run that has the lock. */
 export type LeadLease = Omit<KeptLease, 'claim'> & {
   at: ObjectRef
-  /** Claims the lease where no program that may live holds it, and returns its holder: empty if that is this run. */
+  /** Claims the lease unless a program that may be alive holds it, and returns its holder: empty if it is this run. */
   claim: () => Promise<string>
-  /** The machines, as identities of leases begin, on which a pod of the predecessor has ended. */
+  /** The hostnames, as in lease identities, of the predecessor's ended pods. */
   ended: Set<string>
 }
 
 /**
- * While this command holds the lease no `serve` acts, and no predecessor that elects by it. Another run of this command that
- * holds it is dead, for this one has the lock. A holder whose pod has ended releases nothing, so it counts only until it was
- * quiet. All others count as their lease says.
+ * While this command holds the lease, no `serve` acts, nor does a predecessor that elects by it. Another run of this
+ * command that holds it is dead, because this one has the lock. A holder whose pod has ended does not release the
+ * lease, so it counts only until it has been quiet for a while. For all others the lease's duration counts.
  */
 export function leadLease({ client, lease, clock }: { client: KubeClient; lease: ObjectRef; clock: Clock }): LeadLease {
-  // It is none of a `serve`, so nobody takes it for a leader of ours.
+  // Not the identity of a `serve`, so nothing mistakes it for a leader of ours.
   const identity = `${hostname()}${infix}${randomUUID()}`
   const ended = new Set<string>()
   const graceMs = (holder: string) => {
     if (isOfTakeover(holder)) return 0
-    // A node is named as its machine, in small letters.
+    // A node is named after its machine, in lower case.
     return ended.has(holder.slice(0, holder.lastIndexOf('_')).toLowerCase()) ? quietMs : undefined
   }
   const at = { client, lease, identity, leaseDurationMs: holdMs, callTimeoutMs: 5_000, graceMs, clock }
@@ -60,7 +62,9 @@ export function leadLease({ client, lease, clock }: { client: KubeClient; lease:
   return { ...kept, at: lease, claim, ended }
 }
 
-/** Holds the lease while `undo` works. A predecessor that runs and leads keeps it: that keeps ours from acting too. */
+/**
+ * Holds the lease while `undo` works. A predecessor that runs and leads keeps it, which also keeps ours from acting.
+ */
 export function holdStep(client: KubeClient, lead: LeadLease, isPredecessorBack: () => Promise<boolean>): TakeoverStep {
   const place = placeOf(lead.at)
   return {
@@ -79,7 +83,7 @@ export function holdStep(client: KubeClient, lead: LeadLease, isPredecessorBack:
   }
 }
 
-/** A lease in a sentence. */
+/** The name of a lease for a sentence. */
 export function placeOf({ namespace, name }: ObjectRef): string {
   return `lease ${namespace}/${name}`
 }

@@ -21,15 +21,14 @@ export type LockDeps = {
   lockMs?: number | undefined
 }
 
-/** The lease by which at most one `apply` or `undo` works at a time. */
+/** The lease that allows only one run of `apply` or `undo` at a time. */
 export function lockAt(namespace: string): ObjectRef {
   return { namespace, name: names.takeoverLease }
 }
 
 /**
- * Carries out work while no other run of `apply` or `undo` does. A run that was killed keeps the lock until its lease
- * expires. We measure that as every contender for a lease does. A run that is alive is reported to the
- * person.
+ * Carries out work while no other run of `apply` or `undo` does. A killed run keeps the lock until its lease expires,
+ * which we measure as every contender for a lease does. A live run is reported to the person.
  */
 export async function withLock<T>(deps: LockDeps, work: (lock: KeptLease) => Promise<T>): Promise<T> {
   const lock = await takeLock(deps)
@@ -43,12 +42,15 @@ export async function withLock<T>(deps: LockDeps, work: (lock: KeptLease) => Pro
   }
 }
 
-/** A run that was asleep wakes up in a call that fails. What counts for the person is that another run works. */
+/**
+ * Throws if another run has taken the lock. A run that was suspended wakes up in a failing call, but only the other run
+ * matters to the person.
+ */
 async function throwIfLost(lock: KeptLease): Promise<void> {
   try {
     await lock.check()
   } catch (error) {
-    // Where the API server cannot be reached, the first error says so already.
+    // If the API server cannot be reached, the first error already says so.
     if (error instanceof End) throw error
   }
 }
@@ -91,14 +93,17 @@ function workerOf(lease: Lease | undefined): string | undefined {
   return `\`takeover ${command}\` of ${who} has been running since ${since} (last renewal ${renewed})`
 }
 
-/** The run that holds the lock and renewed it lately, for people. */
+/** The run that holds the lock and has renewed it recently, for people. */
 export function livingWorker(lease: Lease | undefined, now: Date): string | undefined {
   const silentMs = now.getTime() - Date.parse(lease?.spec?.renewTime ?? '')
-  // Clocks may differ, so twice its length is allowed.
+  // Twice the duration, because clocks may differ.
   return silentMs < 2 * leaseDurationMs ? workerOf(lease) : undefined
 }
 
-/** Who runs this command, for a colleague who looks for the other terminal. In a container the user may have no name. */
+/**
+ * The user who runs this command, for a colleague who looks for the other terminal. In a container the user may have no
+ * name.
+ */
 function userName(): string {
   try {
     return userInfo().username

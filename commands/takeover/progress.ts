@@ -7,7 +7,7 @@ import { names } from '../../settings/installed-names.ts'
 import type { FoundBefore } from './found.ts'
 import type { BegunStep, TakeoverState } from './takeover-status.ts'
 
-/** The record of a takeover: the state at its start, and the step that started last. */
+/** The record of a takeover: its state, the step that started last, and what was found at the start. */
 export type Progress = { state: TakeoverState; step: BegunStep; found: FoundBefore }
 
 export type ProgressStore = {
@@ -25,7 +25,10 @@ export async function readProgress(reader: Pick<KubeClient, 'get'>, namespace: s
   return stored && progressIn(stored)
 }
 
-/** The ConfigMap of a takeover. It tells the next run what to bring back; what is there now it always reads anew. */
+/**
+ * The ConfigMap of a takeover. The next run reads what to restore from it, but always reads the current state from the
+ * cluster.
+ */
 export function progressStore(client: KubeClient, namespace: string): ProgressStore {
   const at = { namespace, name: names.takeoverConfigMap }
   let stored: ConfigMap | undefined
@@ -51,7 +54,7 @@ export function progressStore(client: KubeClient, namespace: string): ProgressSt
       } catch (error) {
         if (!isConflict(error) && !isAlreadyExists(error)) throw error
         const now = await client.get(configMaps, at)
-        // Our own write, whose answer was lost.
+        // It may be our own write, if its answer was lost.
         if (!isDeepStrictEqual(now?.data, object.data)) throw error
         stored = now
       }
@@ -65,7 +68,7 @@ export function progressStore(client: KubeClient, namespace: string): ProgressSt
 
 const states: readonly string[] = ['applying', 'applied', 'undoing'] satisfies TakeoverState[]
 
-/** The progress that a ConfigMap records. Throws where it is none that we can read: nothing may be guessed then. */
+/** The progress that a ConfigMap records. Throws if we cannot read it, because nothing may be guessed. */
 function progressIn({ metadata, data = {} }: ConfigMap): Progress {
   try {
     const { formatVersion: version, state = '', step = '', found = '' } = data

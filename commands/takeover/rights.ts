@@ -1,4 +1,4 @@
-// Whether the person who runs a command may do what it does, as the API server says.
+// Whether the person who runs a command may do what it does, according to the API server.
 import { metallbKinds } from '../../announcers/metallb/resources.ts'
 import { daemonSets, definitionsRead, deployments } from '../../inspect/kinds.ts'
 import type { KubeClient } from '../../kube/client.ts'
@@ -27,12 +27,12 @@ type Places = { namespace: string; lease: ObjectRef; workloads: readonly Workloa
 
 const webhooks = [mutatingWebhookConfigurations, validatingWebhookConfigurations]
 
-/** The rights of `apply` besides reads: to install, to stop the predecessor, and to start ours. */
+/** The rights of `apply` besides reads: to install, to stop the predecessor and to start ours. */
 export function applyRights(places: Places): Right[] {
   return [
     ...rights(['create', 'patch'], [namespaces, definitionsRead, ...webhooks]),
     ...runRights(places),
-    // A dry run that asks whether the webhooks answer.
+    // For a dry run that checks whether the webhooks answer.
     ...rights(['create'], [services], places.namespace),
   ]
 }
@@ -49,7 +49,7 @@ export function undoRights(places: Places & { metallb: string | undefined }): Ri
   ]
 }
 
-/** The rights of both: to the lock, the record, the lease by which programs lead, and workloads. */
+/** The rights of both: to the lock, the record, the leader's lease and workloads. */
 function runRights({ namespace, lease, workloads }: Places): Right[] {
   return [
     ...rights(['create', 'update'], [leases, configMaps], namespace),
@@ -80,7 +80,7 @@ const accessReviews = defineResource<AccessReview>({
 
 const asksAtOnce = 8
 
-/** Returns the rights that this person lacks, each once. The question stores nothing. */
+/** Returns the rights that this person lacks, without duplicates. The request stores nothing. */
 export async function lackedRights(client: Pick<KubeClient, 'create'>, all: readonly Right[]): Promise<Right[]> {
   const distinct = [...new Map(all.map((right) => [rightText(right), right])).values()]
   const answers = await mapAll(distinct, (right) => isRefused(client, right), asksAtOnce)
@@ -93,13 +93,13 @@ async function isRefused(client: Pick<KubeClient, 'create'>, right: Right): Prom
   try {
     return (await client.create(accessReviews, review)).status?.allowed === false
   } catch (error) {
-    // Where nobody may ask, the command finds out itself.
+    // If the person may not even ask, the command finds out by itself.
     if (isForbidden(error) || isNotFound(error)) return false
     throw error
   }
 }
 
-/** The blocker of a command whose person lacks rights. */
+/** The blocker of a command if the person lacks rights. */
 export function rightsFindings(lacked: readonly Right[], command: 'apply' | 'undo'): PlanFindings {
   if (lacked.length === 0) return []
   return blocker('rights', 'your rights', {

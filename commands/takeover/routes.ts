@@ -5,10 +5,10 @@ import type { AnnouncementState } from '../../inspect/facts.ts'
 import { announcementStates } from '../../inspect/kinds.ts'
 import { counted } from '../../lib/text.ts'
 
-/** The number of nodes that announce each Service. The cloud's routers cannot be asked. */
+/** The number of nodes that announce each Service. The provider's routers cannot be asked. */
 export type AnnouncingNodes = Record<Key, number>
 
-/** Reads which nodes announce which Services; undefined where MetalLB does not report it. */
+/** Reads which nodes announce which Services; undefined if MetalLB does not report it. */
 export async function readAnnouncing(client: Pick<KubeClient, 'list'>): Promise<AnnouncingNodes | undefined> {
   const statuses = await ifKnown(undefined, () => listAll(client, announcementStates))
   return statuses && countNodes(statuses)
@@ -23,7 +23,7 @@ function countNodes(statuses: readonly AnnouncementState[]): AnnouncingNodes {
   return Object.fromEntries(counts)
 }
 
-/** The announcements that a Service has lost since the takeover began. Without endpoints it had none. */
+/** The announcements that a Service has lost since the takeover began. A Service without endpoints had none. */
 export function announcingProblems(
   key: Key,
   before: AnnouncingNodes | undefined,

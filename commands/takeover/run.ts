@@ -15,7 +15,7 @@ export type RunDeps = {
   tell: (line: string) => void
   signal: AbortSignal
   patienceMs: number
-  /** The time for which the lock of a dead run counts. */
+  /** How long the lock of a dead run counts. */
   lockMs?: number | undefined
   clock?: Clock
 }
@@ -25,19 +25,19 @@ export type Run = {
   clock: Clock
   /** The record of an earlier run. */
   before: Progress | undefined
-  /** The lease by which our program leads. */
+  /** The lease with which our program leads. */
   lead: LeadLease
-  /** Throws if another process has the lock or the lease by now. */
+  /** Throws if another process has taken the lock or the lease. */
   check: () => Promise<void>
-  /** Carries out steps, and records which one begins. */
+  /** Carries out steps, and records each one when it begins. */
   carryOut: (steps: readonly TakeoverStep[], found: FoundBefore) => Promise<void>
-  /** Records again what was found, after a step has added to it. */
+  /** Records the found state again, after a step has added to it. */
   save: () => Promise<void>
 }
 
 type Running = { namespace: string; command: 'apply' | 'undo'; lease: ObjectRef }
 
-/** Lets one run work at a time on the takeover that a namespace records. */
+/** Lets only one run at a time work on the takeover that a namespace records. */
 export function lockedRun<T>(deps: RunDeps, of: Running, work: (run: Run) => Promise<T>): Promise<T> {
   const { client, clock = systemClock } = deps
   const { namespace, command, lease } = of
@@ -70,7 +70,7 @@ export function lockedRun<T>(deps: RunDeps, of: Running, work: (run: Run) => Pro
     } catch (error) {
       throw current ? endOf(error, 'unfinished') : error
     } finally {
-      // After `apply` a release would let ours lead beside a predecessor that is not stopped yet.
+      // A release after `apply` would let ours lead beside a predecessor that may not be stopped yet.
       await (command === 'apply' ? lead.leave() : lead.release())
     }
   })

@@ -4,24 +4,26 @@ import { formatDuration } from '../../lib/duration.ts'
 import { End } from './end.ts'
 import type { BegunStep } from './takeover-status.ts'
 
-/** The part of a step that is left: a text for people, whose change is progress. */
+/** The part of a step that is left, as a text for people. A changed text counts as progress. */
 export type Missing = { text: string; hint?: string }
 
-/** A step of a takeover. It reads everything from the cluster, so it may be repeated after any end of an earlier run. */
+/** A step of a takeover. It reads everything from the cluster, so it may be repeated however an earlier run ended. */
 export type TakeoverStep = {
   title: string
   /** The part that is left; undefined if the step is done. */
   missing(): Promise<Missing | undefined>
-  /** Does what can be done now. Absent where another program acts, and the step only waits. */
+  /** Does what can be done now. Absent if another program acts, and the step only waits. */
   act?(): Promise<void>
-  /** The writer who started again what this step stopped; undefined if it is still stopped. Each later step looks again. */
+  /**
+   * The writer that restarted what this step stopped; undefined if it is still stopped. Each later step checks again.
+   */
   returned?(): Promise<string | undefined>
 }
 
 export type RunDeps = {
-  /** Records which step begins, before it does anything. */
+  /** Records a step before it does anything. */
   record: (step: BegunStep) => Promise<void>
-  /** Throws if another run works by now: checked before anything is done. */
+  /** Throws if another run has taken over; checked before each action. */
   check: () => Promise<void>
   tell: (line: string) => void
   signal: AbortSignal
@@ -32,10 +34,15 @@ export type RunDeps = {
 
 const lookMs = 500
 
-/** The time for which stopped programs must not return before the run ends: most pipelines apply a manifest again by then. */
+/**
+ * How long stopped programs must stay stopped before the run ends: most pipelines reapply a manifest within this time.
+ */
 const settleMs = { first: 15_000, again: 30_000 }
 
-/** Carries out steps one after the other, until each sees that it is done. Throws when one makes no progress for too long. */
+/**
+ * Carries out steps one after the other, each until it finds itself done. Throws if a step makes no progress for too
+ * long.
+ */
 export async function runSteps(steps: readonly TakeoverStep[], deps: RunDeps): Promise<void> {
   const ended = endedSteps(deps)
   for (const [at, step] of steps.entries()) {
@@ -70,13 +77,13 @@ async function runStep(step: TakeoverStep, deps: StepDeps): Promise<void> {
   }
 }
 
-/** Looks at the cluster once and does what can be done now. Returns what is left; undefined if the step is done. */
+/** Looks at the cluster once, and does what can be done now. Returns what is left; undefined if the step is done. */
 async function turn(
   step: TakeoverStep,
   { check, signal, ended, isLast }: StepDeps,
   say: (missing: Missing) => void,
 ): Promise<Missing | undefined> {
-  // A program may have come back during the look with which the run would end.
+  // A program may have returned during the last look of the run.
   const leftAtEnd = async () => ended.settling() ?? (await ended.missing())
   const left = async () => (await step.missing()) ?? (isLast ? leftAtEnd() : undefined)
   const ending = await ended.missing()
@@ -94,11 +101,14 @@ type EndedSteps = {
   add(step: TakeoverStep): void
   /** The part that is left to stop again. */
   missing(): Promise<Missing | undefined>
-  /** The wait of the last step when it is done. */
+  /** The remaining wait after the last step is done. */
   settling(): Missing | undefined
 }
 
-/** The programs that earlier steps have stopped. A program that comes back is stopped again, and the second time is refused. */
+/**
+ * Watches the programs that earlier steps have stopped. A program that returns is stopped again; a second return ends
+ * the run.
+ */
 function endedSteps({ check, tell, clock }: RunDeps): EndedSteps {
   const steps: TakeoverStep[] = []
   let returns = 0

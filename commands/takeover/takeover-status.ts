@@ -1,14 +1,14 @@
 /** The state of a takeover. `applied`: every step of `apply` is done. `undoing`: `undo` has started. */
 export type TakeoverState = 'applying' | 'applied' | 'undoing'
 
-/** The step that a run started last: the next run continues there. */
+/** The step that a run started last, where the next run continues. */
 export type BegunStep = { title: string; number: number; of: number }
 
 /** A takeover that was started. */
 export type TakeoverStatus = {
   recorded: TakeoverState
   step: BegunStep
-  /** The reasons why an applied takeover is not complete any more. */
+  /** The reasons why an applied takeover is no longer complete. */
   lacking: string[]
   /** The run that works on it, for people. */
   worker: string | undefined
@@ -19,7 +19,7 @@ export function isComplete(status: TakeoverStatus | undefined): boolean {
   return status?.recorded === 'applied' && status.lacking.length === 0
 }
 
-/** The command that goes on where a takeover stopped, and the one that turns back. */
+/** The command that continues a stopped takeover, and the one that reverses it. */
 export function commandsOf({ recorded }: TakeoverStatus): ['apply', 'undo'] | ['undo', 'apply'] {
   return recorded === 'undoing' ? ['undo', 'apply'] : ['apply', 'undo']
 }

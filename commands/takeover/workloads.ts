@@ -10,7 +10,7 @@ import type { ObjectRef } from './plan/plan.ts'
 import type { Missing, TakeoverStep } from './steps.ts'
 import { counted } from '../../lib/text.ts'
 
-/** A Deployment or a DaemonSet, as far as a takeover stops and starts it. */
+/** A Deployment or a DaemonSet that a takeover can stop and start. */
 export type StoppableWorkload = inspect.Workload & { kind: 'Deployment' | 'DaemonSet' }
 
 export type WorkloadRef = ObjectRef & { kind: StoppableWorkload['kind'] }
@@ -29,13 +29,13 @@ export async function readWorkload(
   return workload && { ...workload, kind }
 }
 
-/** The workloads of these that exist. */
+/** Reads the workloads, and omits those that do not exist. */
 export async function readWorkloads(client: KubeClient, refs: readonly WorkloadRef[]): Promise<StoppableWorkload[]> {
   const read = await Promise.all(refs.map((ref) => readWorkload(client, ref)))
   return read.filter((workload) => workload !== undefined)
 }
 
-/** Our Deployment, and the DaemonSet of our guardians, as far as they are in the cluster. */
+/** Our Deployment and the DaemonSet of our guardians, if they exist in the cluster. */
 export function ownWorkloads(client: KubeClient, namespace: string): Promise<StoppableWorkload[]> {
   return readWorkloads(client, [
     { kind: 'Deployment', namespace, name: names.deployment },
@@ -43,13 +43,13 @@ export function ownWorkloads(client: KubeClient, namespace: string): Promise<Sto
   ])
 }
 
-/** Whether a workload has no pod by what it says itself. */
+/** Whether a workload's own spec asks for no pods. */
 export function isStopped({ kind, spec }: StoppableWorkload): boolean {
   if (kind === 'Deployment') return spec?.replicas === 0
   return stoppedLabel in (spec?.template?.spec?.nodeSelector ?? {})
 }
 
-/** Lets a workload run again, a Deployment with so many replicas. */
+/** Lets a workload run again, a Deployment with this number of replicas. */
 export function startWorkload(client: KubeClient, workload: StoppableWorkload, replicas: number): Promise<void> {
   return patchWorkload(client, workload, workload.kind === 'Deployment' ? { spec: { replicas } } : selectorPatch(null))
 }
@@ -66,7 +66,7 @@ function selectorPatch(value: string | null): object {
   return { spec: { template: { spec: { nodeSelector: { [stoppedLabel]: value } } } } }
 }
 
-/** Writes a merge patch: everything else of the workload stays. */
+/** Writes a merge patch, so the rest of the workload stays. */
 async function patchWorkload(client: KubeClient, { kind, metadata }: StoppableWorkload, merge: object): Promise<void> {
   await client.patch(resources[kind], { namespace: metadata.namespace, name: metadata.name, patch: { merge } })
 }
@@ -83,11 +83,11 @@ export function workloadText(workload: StoppableWorkload): string {
 
 type Stopping = Pick<TakeoverStep, 'title'> & {
   workloads: () => Promise<StoppableWorkload[]>
-  /** Learns of every pod that is left at a look. */
+  /** Called with every pod that a look still finds. */
   note?: (pod: Pod) => void
 }
 
-/** Stops workloads and waits until no pod of them is left. */
+/** Stops workloads and waits until they have no pod left. */
 export function stopStep(client: KubeClient, { title, workloads, note }: Stopping): TakeoverStep {
   return {
     title,
@@ -102,7 +102,7 @@ export function stopStep(client: KubeClient, { title, workloads, note }: Stoppin
   }
 }
 
-/** The last writer of a workload's spec besides us, as the API server names it. */
+/** The last writer of a workload's spec besides us, from its managed fields. */
 function writerOf({ metadata }: StoppableWorkload): string {
   const writers = (metadata.managedFields ?? [])
     .filter(({ subresource, manager = '' }) => !subresource && !manager.startsWith(ownManager))
@@ -140,7 +140,7 @@ function selectorOf({ spec }: StoppableWorkload): string {
     .join()
 }
 
-/** The pods of a workload, those that are ending included. */
+/** The pods of a workload, including those that are ending. */
 async function podsOf(client: KubeClient, workload: StoppableWorkload): Promise<Pod[]> {
   const labelSelector = selectorOf(workload)
   // Without a selector every pod of the namespace would count.

@@ -7,7 +7,7 @@ for a Prometheus without its operator ([guide](../guides/monitoring.md)). \`crit
 would be at the next failure. \`warning\` can wait for working hours. No alert fires during a rolling update.
 `
 
-/** The reference page of all alerts, in Markdown. Each heading is where the alert's \`runbook_url\` leads. */
+/** The reference page of all alerts, in Markdown. Each heading is the target of the alert's `runbook_url`. */
 export function alertsReference(groups: AlertGroup[]): string {
   return [opening, ...groups.map(section)].join('\n')
 }
@@ -34,7 +34,7 @@ ${ruleExpression(alert)}
 `
 }
 
-/** The anchor that GitHub and the generators of sites give to a heading. */
+/** The anchor that GitHub and site generators give to a heading. */
 export function headingAnchor(heading: string): string {
   return heading
     .toLowerCase()

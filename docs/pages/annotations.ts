@@ -73,7 +73,7 @@ function section(heading: string, rows: string[][], intro?: string): string {
   return [`## ${heading}\n`, ...(intro === undefined ? [] : [intro]), `${table}\n`].join('\n')
 }
 
-/** Nothing for a dialect without annotations of its own. */
+/** The section of a dialect; nothing for a dialect without annotations of its own. */
 function dialectSection({ name, title, rows, annotations }: Dialect): string[] {
   const named = Object.values(rows).flatMap((setting: Setting<unknown>) => {
     const { annotation, flag } = setting
@@ -97,7 +97,7 @@ function nameSection(heading: string, names: readonly WrittenName[]): string {
   return `## ${heading}\n\n${markdownTable([heading.toLowerCase().replace(/s$/, ''), 'object', 'meaning'], rows)}\n`
 }
 
-/** The annotation of the object by which we probe our own webhooks. */
+/** The annotation of the object with which we probe our own webhooks. */
 const probeAnnotations: readonly Annotation[] = [
   {
     name: probeAnnotation,
@@ -108,7 +108,7 @@ const probeAnnotations: readonly Annotation[] = [
   },
 ]
 
-/** Its label. */
+/** The label of that object. */
 const probeLabels: readonly WrittenName[] = [
   { name: answerProbe.label, on: 'ConfigMap', sentence: 'Marks that dry run, so that no other object is reviewed.' },
 ]

@@ -7,7 +7,7 @@ those of each provider. Without a command, \`eip-admission\` runs \`serve\`, as 
 [Settings](settings.md) explains each flag.
 `
 
-/** A program that is only asked for its help texts. */
+/** The dependencies of a program that only prints its help texts. */
 const deps = { version: '', env: {}, help: { provider: undefined } } as unknown as ProgramDeps
 
 /** The reference page of all commands: their help texts, as the program prints them. */

@@ -38,7 +38,7 @@ const rightsOpening = `## What it reads
 \`doctor\` needs the rights of the role \`cluster-admin\`, or these. Without one of them it still makes the other checks.
 `
 
-/** The reader of each fact. */
+/** The right or connection with which each fact is read. */
 const rights: Record<FactName, string> = {
   server: 'get /version',
   apiServerPods: 'list pods in kube-system',

@@ -39,7 +39,7 @@ Field selectors need Kubernetes 1.31. The conditions follow the conventions of t
 retained. \`Stalled\` exists only while a person must change something; its reason and message say what.
 `
 
-/** The reference page of ElasticIP, in Markdown, from the schema that the API server has. */
+/** The reference page of ElasticIP, in Markdown, from the schema of the CRD. */
 export function elasticIPReference(): string {
   const schema = version?.schema.openAPIV3Schema as Schema
   const { spec = {}, status = {} } = schema.properties ?? {}

@@ -122,7 +122,7 @@ function settingRow(setting: Setting<unknown>): string[] {
   ]
 }
 
-/** A default value as code, or in words what holds without a value. */
+/** A default value as code, or a phrase that says what applies without a value. */
 function defaultCell(setting: Setting<unknown>): string {
   if ('required' in setting) return '**required**'
   return 'default' in setting && setting.default !== '' ? code(setting.default) : (absenceOf(setting) ?? '')

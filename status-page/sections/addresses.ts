@@ -7,12 +7,12 @@ import { type Block, type Cell, type Section, type Tile, type Tone, clear, cut, 
 
 export type AddressFacts = {
   records: readonly ElasticIP[]
-  /** The Service of a key, as the cache has it. */
+  /** The Service of a key in the cache. */
   service: (key: string) => Pick<Service, 'status'> | undefined
   limits: { cluster: number | undefined; namespace: number | undefined }
 }
 
-/** A record that waits longer for its address needs a person. */
+/** A record that waits longer than this for its address needs a person. */
 const longPendingMs = 5 * 60_000
 
 const tones: Record<Phase, Tone> = {
@@ -24,10 +24,10 @@ const tones: Record<Phase, Tone> = {
   Available: 'quiet',
 }
 
-/** People count: web-2 comes before web-10. */
+/** Numeric order, so that web-2 comes before web-10. */
 const byName = new Intl.Collator('en', { numeric: true })
 
-/** Which Service holds which address: what is on its way first. */
+/** Which Service holds which address, with changes in progress first. */
 export function addressesSection(facts: AddressFacts, nowMs: number): Section {
   const { records } = facts
   const { shown, rest } = firstRows(records.toSorted(byUrgency), 'kubectl get elasticips')
@@ -63,7 +63,7 @@ function createdMs({ metadata }: ElasticIP): number {
   return Date.parse(metadata.creationTimestamp ?? '')
 }
 
-/** Addresses that wait, then those that go, then the others; by name. */
+/** Orders waiting addresses first, then those that are released, then the others; each by name. */
 function byUrgency(one: ElasticIP, other: ElasticIP): number {
   const order: Phase[] = ['Requested', 'Releasing', 'Reserved']
   const place = (record: ElasticIP) => (order.indexOf(phaseOf(record)) + order.length + 1) % (order.length + 1)
@@ -91,7 +91,7 @@ function rowOf(record: ElasticIP, { service }: AddressFacts, nowMs: number): Cel
   ]
 }
 
-/** How many records are in each phase. */
+/** The number of records in each phase. */
 function phaseTiles(records: readonly ElasticIP[]): Tile[] {
   const byPhase = Map.groupBy(records, phaseOf)
   return (Object.keys(tones) as Phase[]).flatMap((phase) => {
@@ -100,7 +100,7 @@ function phaseTiles(records: readonly ElasticIP[]): Tile[] {
   })
 }
 
-/** How much of the limits is used, by the cluster and by the namespace with the most addresses. */
+/** The use of the limits by the cluster, and by the namespace with the most addresses. */
 function limitTiles({ records, limits }: AddressFacts): Tile[] {
   const counted = countedAddresses(records)
   const ofNamespace = Map.groupBy(counted, ({ spec }) => spec.claimRef?.namespace ?? '')

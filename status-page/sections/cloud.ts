@@ -8,7 +8,7 @@ export type CloudFacts = {
   locations: number | undefined
 }
 
-/** The calls to the cloud since the start, by their names. */
+/** The calls to the provider since the start, by name. */
 export function cloudSection({ name, calls, lastSuccessAtMs, locations }: CloudFacts, nowMs: number): Section {
   const total = calls.reduce((sum, { count }) => sum + count, 0)
   const failed = calls.reduce((sum, one) => sum + one.failed, 0)
@@ -49,10 +49,10 @@ export function cloudSection({ name, calls, lastSuccessAtMs, locations }: CloudF
   }
 }
 
-/** Retries of what is still needed come sooner: a call that nobody repeats has lost its cause. */
+/** Needed calls are retried sooner than this, so an older failure no longer matters. */
 const repeatedWithinMs = 15 * 60_000
 
-/** Whether the last exchange of a call failed, not long ago. */
+/** Whether the last exchange of a call failed recently. */
 export function isFailing({ failedAtMs, succeededAtMs = 0 }: CallTotal, nowMs: number): boolean {
   return failedAtMs !== undefined && failedAtMs > succeededAtMs && nowMs - failedAtMs < repeatedWithinMs
 }

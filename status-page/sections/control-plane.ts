@@ -3,7 +3,7 @@ import { type GuardedNode, controlPlaneWords } from '../../controllers/control-p
 import type { ProbeHistory } from '../../controllers/moves/probe-history.ts'
 import { type Cell, type Section, clear, cut } from '../section.ts'
 
-/** The control-plane address, who has it, and what the probes of each API server show. */
+/** The control-plane address, its holder, and the probes of each API server. */
 export function controlPlaneSection(facts: ControlPlaneFacts): Section {
   const { address, name, machines, nodes, readAtMs, isLeader, leader, problem, probes, dateOf } = facts
   const holder = nodes.find(({ machine }) => machine !== undefined && machines.includes(machine))

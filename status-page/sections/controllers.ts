@@ -9,10 +9,10 @@ export type ControllerFacts = {
   totals: ReadonlyMap<string, ReconcileTotal>
 }
 
-/** A queue that is longer does not come to rest by itself soon. */
+/** A longer queue will not empty itself soon. */
 const longQueue = 100
 
-/** The controllers with what waits for them. */
+/** The controllers and their queues. */
 export function controllersSection({ isLeader, queues, totals }: ControllerFacts): Section {
   return {
     id: 'controllers',
@@ -45,7 +45,7 @@ export function controllersSection({ isLeader, queues, totals }: ControllerFacts
   }
 }
 
-/** The latest reports of this replica, the newest first. */
+/** The latest Events of this replica, newest first. */
 export function eventsSection(events: readonly RecentEvent[]): Section {
   return {
     id: 'events',

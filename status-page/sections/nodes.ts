@@ -10,7 +10,7 @@ export type NodeFacts = {
   ids: ProviderIds
   /** The machines of the last list; undefined before the first. */
   machines: readonly Machine[] | undefined
-  /** The peers of a node; undefined if none are known. They hold passwords, which nothing here reads. */
+  /** The peers of a node; undefined if none are known. They hold passwords, which the page never reads. */
   peers: (node: string) => readonly Pick<Peer, 'peerAddress' | 'peerAsn'>[] | undefined
   usesBgp: boolean
   /** Only the leader knows machines and peers. */
@@ -20,7 +20,7 @@ export type NodeFacts = {
 const zoneLabel = 'topology.kubernetes.io/zone'
 const regionLabel = 'topology.kubernetes.io/region'
 
-/** The nodes with their machines and peers: those that are not well first. */
+/** The nodes with their machines and peers, unready nodes first. */
 export function nodesSection(facts: NodeFacts): Section {
   const machines = new Map(facts.machines?.map((machine) => [machine.id, machine]))
   const order = facts.nodes.toSorted(

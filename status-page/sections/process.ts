@@ -6,13 +6,13 @@ export type ProcessFacts = {
   cluster: string | undefined
   startedAtMs: number
   residentBytes: number
-  /** Absent where the process has no certificate. */
+  /** Absent if the process has no certificate. */
   certificate: { notAfterMs: number | undefined; authorityEndsMs: number | undefined } | undefined
-  /** `silentMs`: how long the API server has said nothing about them. */
+  /** `silentMs`: how long the API server has sent nothing about them. */
   caches: readonly { name: string; objects: number; hasSynced: boolean; silentMs: number }[]
 }
 
-/** Shorter than a third of the shortest usual lifetime: the renewal should have come long ago. */
+/** Less than a third of the shortest usual lifetime, so the renewal is long overdue. */
 const soonMs = 24 * 3_600_000
 
 /** The process, its certificates and its caches. */

@@ -3,7 +3,7 @@ import { cloudCauses } from './cloud.ts'
 
 const unreached = { file: 'guides/troubleshooting.md', heading: 'The API server cannot reach the webhooks' }
 
-/** Reviews that are missed, slow or end in an error. */
+/** Reviews that are missed, are slow or end in an error. */
 export const admissionAlerts: AlertGroup = {
   title: 'Admission',
   alerts: alertsOf({

@@ -5,10 +5,10 @@ const noAddress = { file: 'guides/troubleshooting.md', heading: 'A Service has n
 const noAnswer = '{result=~"unavailable|rate-limit"}'
 const rate = (selector: string) => `sum ${perInstall} (rate(${calls}${selector}[10m]))`
 
-/** The alerts that say that the cloud is the cause: their consequences page no one. */
+/** The alerts that identify the provider as the cause: their consequences page no one. */
 export const cloudCauses = ['EIPAdmissionCloudRefuses', 'EIPAdmissionCloudSilent'] as const
 
-/** A cloud that refuses, fails or is not asked. */
+/** Alerts about a provider that refuses calls, fails, or is not called. */
 export const cloudAlerts: AlertGroup = {
   title: 'The provider',
   alerts: alertsOf({
@@ -41,7 +41,7 @@ export const cloudAlerts: AlertGroup = {
       expr:
         `${sinceLeader('eip_admission_cloud_last_success_timestamp_seconds')} > 300\n` +
         `and on (cluster, namespace) ${rate(noAnswer)} > 0`,
-      // A key that is refused is the cause, whatever else fails now and then.
+      // A refused key is the cause, whatever else fails now and then.
       quietWhile: ['EIPAdmissionCloudRefuses'],
       summary: 'The provider is down or unreachable: it has completed no call for more than five minutes.',
       description: `The provider last completed a call of the leader ${where} {{ $value | humanizeDuration }} ago, and calls since then failed.`,

@@ -14,7 +14,7 @@ export const controlPlaneAlerts: AlertGroup = {
       for: '5m',
       expr:
         `max ${perInstall} (eip_admission_control_plane_leader) == 0\n` +
-        // A guardian that stopped shows nothing, but there was one.
+        // A stopped guardian has no series, but its past ones show that there was one.
         `or max ${perInstall} (max_over_time(eip_admission_control_plane_leader[1d]))\n` +
         `unless max ${perInstall} (eip_admission_control_plane_leader)`,
       summary: 'No guardian can move the control-plane address, or none runs any more.',
@@ -38,7 +38,7 @@ export const controlPlaneAlerts: AlertGroup = {
     EIPAdmissionControlPlaneProblem: {
       severity: 'critical',
       for: '15m',
-      // The problem is the leader's, and a scrape between two leaders shows none.
+      // Only the leader has the problem, and a scrape between two leaders shows none.
       expr: `max ${perInstall} (max_over_time(eip_admission_control_plane_problem[2m])) == 1`,
       quietWhile: [...cloudCauses, 'EIPAdmissionControlPlaneHolderSilent'],
       summary: 'The control-plane address needs an operator.',
@@ -63,7 +63,7 @@ export const controlPlaneAlerts: AlertGroup = {
     EIPAdmissionControlPlaneMovesOften: {
       severity: 'warning',
       for: '0s',
-      // A change of the origins of a load balancer cuts no other connections.
+      // A change of a load balancer's origins cuts no connections to the others.
       expr: `sum ${perInstall} (increase(eip_admission_control_plane_moves_total{result="ok",reason!="origins"}[1h])) > 5`,
       summary: 'The control-plane address has moved more than five times within an hour.',
       description: `It moved {{ $value | printf "%.0f" }} times within an hour, by the guardians ${where}.`,
@@ -85,7 +85,7 @@ export const controlPlaneAlerts: AlertGroup = {
     EIPAdmissionControlPlaneCloudReadOld: {
       severity: 'warning',
       for: '5m',
-      // Guardians that do not lead read nothing, and who leads may change all the time.
+      // Guardians that do not lead read nothing, and the leader may change all the time.
       expr: `min ${perInstall} (eip_admission_control_plane_cloud_read_age_seconds) > 600`,
       quietWhile: cloudCauses,
       summary: 'The guardians have not read the holder of the control-plane address from the provider for ten minutes.',

@@ -12,7 +12,7 @@ const apiCalls = (selector: string) =>
 const failures =
   'Unreachable|Timeout|ServerTimeout|Unreadable|Unauthorized|Forbidden|InternalError|ServiceUnavailable|TooManyRequests'
 
-/** Processes that do not run, do not lead, or do not get on. */
+/** Processes that do not run, do not lead, or make no progress. */
 export const processAlerts: AlertGroup = {
   title: 'Controllers and the process',
   alerts: alertsOf({

@@ -11,15 +11,15 @@ import { processAlerts } from './process.ts'
 export const runbooks = `${repository}/blob/main/docs/reference/alerts.md`
 
 export type RuleOptions = {
-  /** The address of the reference page; each alert is a heading of it. */
+  /** The URL of the reference page, on which each alert is a heading. */
   runbooks: string
-  /** A text that no program but Prometheus may read as a template. */
+  /** Escapes a text so that no program but Prometheus reads it as a template. */
   literal: (text: string) => string
-  /** The rule of an alert, or what takes its place where an operator can turn the alert off. */
+  /** The rule of an alert, or its replacement if an operator can turn the alert off. */
   wanted?: (alert: string, rule: object) => unknown
 }
 
-/** The rules of these alerts as one group, which is not empty even if no alerts about a part are wanted. */
+/** The rules of these alerts as one group: a group for each part could be empty. */
 export function ruleGroup(groups: AlertGroup[], options: RuleOptions): object {
   const { wanted = (_, rule) => rule } = options
   const alerts = groups.flatMap((group) => group.alerts)
@@ -30,7 +30,7 @@ function rule(alert: Alert, { runbooks: page, literal }: RuleOptions): object {
   const { name, severity, for: duration, summary, description } = alert
   return {
     alert: name,
-    // A template of Helm has one line for each text.
+    // A Helm template has one line for each text.
     expr: ruleExpression(alert).replaceAll(/\n\s*/g, ' '),
     for: duration,
     labels: { severity },

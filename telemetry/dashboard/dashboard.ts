@@ -39,7 +39,7 @@ function variables(): object[] {
       sort: 1,
       multi: true,
       includeAll: true,
-      // A Prometheus without its operator may have no such label; an empty one matches too.
+      // Without the Prometheus operator the label may be missing, and this also matches an empty one.
       allValue: '.*',
       current: { selected: true, text: ['All'], value: ['$__all'] },
     }
@@ -53,7 +53,7 @@ function variables(): object[] {
   ]
 }
 
-/** The panels with their places: from left to right, and on a new line where one does not fit. */
+/** The panels with their places: from left to right, on a new line if one does not fit. */
 function placed(all: Row[]): object[] {
   let y = 0
   return all.flatMap(({ title, panels }) => {
@@ -96,7 +96,7 @@ function panelModel({ kind, title, description, unit, queries, bad }: Panel, gri
   }
 }
 
-/** Without any, Grafana would paint red what is above 80. */
+/** The thresholds of a panel. Without any, Grafana would show values above 80 in red. */
 function thresholds(bad: Panel['bad']): object {
   const steps = (color: string, ...above: { color: string; value: number }[]) => {
     return { mode: 'absolute', steps: [{ color, value: null }, ...above] }

@@ -1,7 +1,7 @@
-/** A query of Prometheus, and what its series are called; `{{label}}` is the value of a label. */
+/** A Prometheus query and the legend of its series; `{{label}}` is the value of a label. */
 export type Query = { expr: string; legend: string }
 
-/** A panel. Its place follows from the order and from the widths. */
+/** A panel. Its place follows from the order and the widths. */
 export type Panel = {
   kind: 'stat' | 'timeseries'
   title: string
@@ -10,18 +10,18 @@ export type Panel = {
   /** Grafana's name of the unit. */
   unit: 's' | 'short' | 'ops' | 'bytes' | 'percentunit' | 'bool_yes_no'
   queries: Query[]
-  /** Which values of a stat are bad, and so red; none when absent. */
+  /** The bad values of a stat, which are red; none if absent. */
   bad?: { from: number } | { below: number }
   /** Columns out of 24. */
   width: 4 | 6 | 8 | 12
 }
 
-/** Panels under one title, which can be folded. */
+/** A collapsible row of panels under one title. */
 export type Row = { title: string; panels: Panel[] }
 
 const chosen = 'cluster=~"$cluster", namespace=~"$namespace", job=~"$job", instance=~"$instance"'
 
-/** The labels that tell one process from another; `cluster` exists only where one Prometheus has several. */
+/** The labels that identify a process; `cluster` exists only where one Prometheus has several. */
 export const target = 'cluster, namespace, job, instance'
 
 /** The series of a metric that the variables of the dashboard choose; `more` are further conditions. */
@@ -29,12 +29,12 @@ export function series(metric: string, more = ''): string {
   return `${metric}{${chosen}${more && `, ${more}`}}`
 }
 
-/** The series of a metric of the replica that leads: the others show what they knew when they led. */
+/** The leader's series of a metric: the others show stale values from when they led. */
 export function seriesOfLeader(metric: string): string {
   return `${series(metric)} and on (${target}) eip_admission_leader == 1`
 }
 
-/** The series of a metric that other programs have too. */
+/** Our own series of a metric that other programs have too. */
 export function seriesOfOurs(metric: string): string {
   return `${series(metric)} and on (${target}) eip_admission_build_info`
 }

@@ -4,7 +4,7 @@ export type EventRow = {
   about: string
   types: readonly ('Normal' | 'Warning')[]
   meaning: string
-  /** The remedy of a person; absent where there is nothing to do. */
+  /** The remedy for a person; absent if there is nothing to do. */
   todo?: string
 }
 
@@ -19,7 +19,7 @@ function about<R extends string>(kinds: string, rows: Record<R, Omit<EventRow, '
   return Object.fromEntries(all) as Record<R, EventRow>
 }
 
-/** Every reason, by its name. A recorder takes no other one, and docs/reference/events.md is made of it. */
+/** Every reason, by its name. Recorders accept no other, and docs/reference/events.md is generated from this. */
 export const catalogue = {
   ...about('Service', {
     EnsuringLoadBalancer: normal('The controller reserves the address, or requests a managed load balancer.'),

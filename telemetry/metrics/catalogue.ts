@@ -1,4 +1,4 @@
-/** A metric: the process registers it, and the reference page lists it. */
+/** A metric, which the process registers and the reference page lists. */
 export type MetricRow = {
   type: 'counter' | 'gauge' | 'histogram'
   /** A sentence for people who build a dashboard. */
@@ -6,7 +6,7 @@ export type MetricRow = {
   labels: readonly string[]
 }
 
-/** A kind of rows; `help` comes first, the names of the labels follow. */
+/** Makes rows of one type from a help text and the names of labels. */
 function rowsOf<T extends MetricRow['type']>(type: T) {
   return <L extends string = never>(help: string, ...labels: L[]) => ({ type, help, labels })
 }

@@ -6,7 +6,7 @@ export type Sample<N extends MetricName<'gauge'>> = { labels: LabelsOf<N>; value
 type Readable = number | undefined
 
 export type Metrics = {
-  /** Adds to a counter, 1 unless `by` says more. */
+  /** Adds `by` to a counter, 1 by default. */
   add<N extends MetricName<'counter'>>(name: N, labels: LabelsOf<N>, by?: number): void
   /** Counts a duration in its histogram. */
   observe<N extends MetricName<'histogram'>>(name: N, labels: LabelsOf<N>, ms: number): void
@@ -20,7 +20,7 @@ export type Metrics = {
   text(): Promise<string>
 }
 
-/** The metrics of the process. Counters without labels begin at 0, all others appear with their first value. */
+/** The metrics of the process. Counters without labels start at 0; all others appear with their first value. */
 export function makeMetrics(): Metrics {
   const registry = new Registry()
   const { counters, gauges, histograms } = metricsIn(registry)
@@ -46,7 +46,7 @@ export function makeMetrics(): Metrics {
       })
     },
     async text() {
-      // Each begins without values, so that what is no longer there is not shown.
+      // Each starts without values, so that stale series disappear.
       for (const gauge of gauges.values()) gauge.reset()
       // A reset gauge without labels has the value 0.
       for (const name of unlabeledGauges) gauges.get(name)?.remove()
@@ -56,7 +56,7 @@ export function makeMetrics(): Metrics {
   }
 }
 
-/** Bounds in seconds. Some end beyond all our time-outs, so that a slow call differs from one that never ended. */
+/** Bounds in seconds. The largest exceeds all our time-outs, so that a slow call differs from one that never ended. */
 const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 
 const rows: [string, MetricRow][] = Object.entries(catalogue)

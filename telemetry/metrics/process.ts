@@ -9,8 +9,8 @@ import type { ObservedCall } from '../../kube/connect.ts'
 const startedAtS = performance.timeOrigin / 1000
 
 /**
- * The resources that the process uses. By hand, because the collectors of the library keep a timer of 10 ms running and
- * wait 100 ms at each read.
+ * Reads the resources that the process uses. The library's own collectors keep a 10 ms timer running, and wait 100 ms
+ * on each read.
  */
 export function readProcess(metrics: Metrics): void {
   const cpuS = () => {
@@ -31,26 +31,26 @@ export function readProcess(metrics: Metrics): void {
   })
 }
 
-/** The folder itself is open while it is read. */
+/** Counts the open files, minus one because the folder itself is open while it is read. */
 function openFiles(): number | undefined {
   const folder = '/proc/self/fd'
   return existsSync(folder) ? readdirSync(folder).length - 1 : undefined
 }
 
-/** Which version runs, for which cloud. */
+/** Shows which version runs, for which provider. */
 export function readBuild(metrics: Metrics, { version, cloud }: { version: string; cloud: string }): void {
   const labels = { version, node_version: process.version, cloud }
   metrics.readEach('eip_admission_build_info', () => [{ labels, value: 1 }])
 }
 
-/** How late the event loop runs a callback that is due now, in seconds. */
+/** The delay, in seconds, with which the event loop runs a callback that is due now. */
 async function eventLoopLagS(): Promise<number> {
   const begunMs = performance.now()
   await new Promise((resolve) => setImmediate(resolve))
   return (performance.now() - begunMs) / 1000
 }
 
-/** When the certificates of the webhooks expire. */
+/** Shows when the certificates of the webhooks expire. */
 export function readCertificates(metrics: Metrics, certs: CertSource): void {
   metrics.read('eip_admission_cert_not_after_timestamp_seconds', () => inSeconds(certs.notAfterMs()))
   metrics.read('eip_admission_ca_not_after_timestamp_seconds', () => {
@@ -65,7 +65,7 @@ function inSeconds(ms: number | undefined): number | undefined {
 
 type ClientObservers = { cloud(exchange: Exchange): void; apiServer(call: ObservedCall): void }
 
-/** Counts the calls to the cloud and to the API server. */
+/** Counts the calls to the provider and to the API server. */
 export function clientObservers(metrics: Metrics): ClientObservers {
   let succeededAtMs: number | undefined
   metrics.read('eip_admission_cloud_last_success_timestamp_seconds', () => succeededAtMs && succeededAtMs / 1000)

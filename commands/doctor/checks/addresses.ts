@@ -29,7 +29,7 @@ export const doubledAddresses = defineCheck({
 
 function doubledRecords(records: readonly ElasticIP[]): Finding[] {
   const holding = records.filter((record) => phaseOf(record) !== 'Releasing')
-  // A Service's record has the address of its provisioned one; then that one may have no second.
+  // A Service's record may have the address of a provisioned ElasticIP, which then must have no second record.
   const texts = withoutClaimed(holding).map((record) => {
     const source = provisionedSourceOf(record)
     if (source !== undefined) return { record, held: `the address of ElasticIP ${source}` }
@@ -44,7 +44,7 @@ function doubledRecords(records: readonly ElasticIP[]): Finding[] {
       .toSorted((one, other) => ageOf(one.record).localeCompare(ageOf(other.record)))
       .map(({ record }) => record.metadata.name)
     const last = names.at(-1) ?? ''
-    // A deletion would release the reservation, or wait for ever because the other Service shows the address.
+    // A deletion would release the reservation, or wait forever because the other Service shows the address.
     const forget = `kubectl patch eip ${last} --type=merge -p '{"metadata":{"finalizers":null}}' && kubectl delete eip ${last}`
     return {
       level: 'error',
@@ -55,7 +55,10 @@ function doubledRecords(records: readonly ElasticIP[]): Finding[] {
   })
 }
 
-/** Until the leader transfers it, a warm address is held by its own record too. Its claim is no second holder. */
+/**
+ * Until the leader transfers it, a warm address is also held by its own record, which does not count as a second
+ * holder.
+ */
 function withoutClaimed(holding: readonly ElasticIP[]): ElasticIP[] {
   const claims = holding.filter(({ spec }) => spec.source?.type === 'WarmPool')
   return holding.filter((source) => !claims.some((record) => hasReservationOf(record, source)))
@@ -96,7 +99,7 @@ type Held = Pick<Values, 'services' | 'records' | 'reservations' | 'cluster'>
 
 function notHeld(service: Service, facts: Held, context: Context): Findings {
   const { records } = facts
-  // An address that the controllers let a Service have, a shared one for example, is right here too.
+  // Any address that the controllers let a Service have, for example a shared one, is also fine here.
   const wanted = checkOwnAddress(wantOf(service, context), service, ownAddressFacts(facts, context))
   if (!['reserve', 'named', 'own', 'wrong'].includes(wanted.kind)) return []
   const { policy } = context.vendor

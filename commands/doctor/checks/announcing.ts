@@ -73,7 +73,7 @@ export const silentAnnouncer = defineCheck({
     }),
 })
 
-/** Why the announcing software refuses the address, in its own words or as `serve` saw it last. */
+/** Why the announcing software refuses the address: in its own words, or as `serve` last reported it. */
 function refusalOf(service: Service, { vendor }: Context): string | undefined {
   const condition = addressConditionOf(service)
   const seen = condition?.reason === 'NotAnnounced' ? condition.message : undefined

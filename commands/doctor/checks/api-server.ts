@@ -3,13 +3,13 @@ import { type Finding, type Findings, defineCheck } from '../check.ts'
 import type { Pod } from '../../../inspect/facts.ts'
 import { shell } from '../../../lib/remedy.ts'
 
-/** The oldest API server that knows every field of the definition of ElasticIP. */
+/** The oldest API server that knows every field of the CRD of ElasticIP. */
 const oldestMinor = 30
 
 /** How far two clocks may differ before times in leases and logs mislead. */
 const tolerableMs = 60_000
 
-/** A certificate is valid from this long before its issue, for clocks that are behind. */
+/** A certificate is valid from this long before its issue, to tolerate slow clocks. */
 const harmfulMs = backdateMs(defaultLifetimes.leafMs)
 
 export const apiServerVersion = defineCheck({

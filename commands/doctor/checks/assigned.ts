@@ -65,7 +65,7 @@ function placeFinding(
     const fix = shell`kubectl describe service -n ${namespace} ${name}   # its Events say why`
     return { level, what: `address ${text} of Service ${keyOf(service)} ${what}`, why, fix }
   }
-  // Another check names addresses that the cloud does not have.
+  // Another check reports addresses that the provider does not have.
   if (!found) return []
   const [machine] = found.machines
   if (machine === undefined) return finding('error', 'is routed to no machine', 'the Service cannot be reached by it')

@@ -6,7 +6,7 @@ import { type Finding, type Findings, defineCheck } from '../check.ts'
 import type { Context, SessionState, Values } from '../../../inspect/facts.ts'
 import { type Remedy, shell } from '../../../lib/remedy.ts'
 
-/** With one router a reboot of it takes every address away. */
+/** With a single router, its reboot takes every address away. */
 const enoughPeers = 2
 
 export const bgpPeers = defineCheck({
@@ -39,7 +39,7 @@ export const bgpSessions = defineCheck({
   applies: ({ vendor }) => vendor.bgp.isOn,
   judge({ nodes, records, sessions, seenSessions }, context) {
     if (!records.some((record) => heldAddress(record) !== undefined)) return []
-    // FRR-K8s says what is so now, and of each session.
+    // FRR-K8s reports the current state of each session.
     if (sessions.length > 0) return sessions.flatMap(downInFrr)
     const machines = machinesOf(nodes, context.vendor)
     if (machines.length === 0) return []
@@ -52,7 +52,7 @@ export const bgpSessions = defineCheck({
   },
 })
 
-/** Software whose sessions the cluster shows. */
+/** Software with sessions that the cluster shows. */
 const speaking = softwares.flatMap(({ kinds, sessions }) => (sessions ? [{ kinds, sessions }] : []))
 
 export const oneSpeaker = defineCheck({
@@ -116,7 +116,7 @@ function downAtCloud({ node, up, down, seenAt }: NodeSessions, context: Context)
   }
 }
 
-/** Said once, and no problem: not every cluster has a reporter of its sessions. */
+/** Reported once, and not as a problem, because not every cluster reports its sessions. */
 function unseen(context: Context): Finding {
   return {
     level: 'manual',

@@ -70,7 +70,7 @@ export const cloudPace = defineCheck({
   judge({ cloudPace: { calls, limited } }, { vendor }) {
     if (limited === 0) return []
     return {
-      // They are calls of doctor, and a burst. Refusals of `serve` are counted in its own metric.
+      // These are doctor's own calls, in a burst. `serve` counts its refused calls in its own metric.
       level: 'manual',
       what: `${vendor.cloud.name} refused ${limited} of ${calls} calls of doctor at first, because of its rate limit`,
       why: 'doctor reads everything at once, which `serve` does not',
@@ -79,7 +79,7 @@ export const cloudPace = defineCheck({
   },
 })
 
-/** From this share of a limit on, there is time to act. */
+/** The share of a limit from which it is reported, so that there is time to act. */
 const nearlyFull = 0.9
 
 export const addressLimits = defineCheck({
@@ -100,7 +100,7 @@ export const addressLimits = defineCheck({
 
 type UsedLimit = { of: string; count: number; limit: number; flag: string }
 
-/** The limits that are set, and how many addresses of these namespaces count. Some addresses are in no namespace. */
+/** The limits that are set, and the number of addresses that count towards each. Some addresses are in no namespace. */
 export function usedLimits(
   namespaces: readonly (string | undefined)[],
   { maxAddresses, maxAddressesPerNamespace }: Context['settings']['cluster'],
@@ -191,7 +191,7 @@ export const recentErrors = defineCheck({
       })),
 })
 
-/** Whether the same component reported success with the same object later. */
+/** Whether the same component later reported success with the same object. */
 function isSettledBy({ involvedObject, source, lastTimestamp }: KubeEvent, other: KubeEvent): boolean {
   const { kind, namespace, name } = other.involvedObject
   const isSame = involvedObject.kind === kind && involvedObject.namespace === namespace && involvedObject.name === name

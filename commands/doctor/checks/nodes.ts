@@ -96,7 +96,10 @@ export const nodeMachines = defineCheck({
   },
 })
 
-/** Only `serve` deletes such a node, when it is certain: here the machine may as well be in another project. */
+/**
+ * Reports a node without its machine. Only `serve` deletes such a node, once it is certain: here the machine may also
+ * be in another project.
+ */
 function missingMachine({ node, id }: { node: Node; id: string }, { cloud, project }: Context['vendor']): Finding {
   const { name } = node.metadata
   const found = { level: 'warning', what: `node ${name}: machine ${id} is not in the project` } as const
@@ -114,7 +117,7 @@ function missingMachine({ node, id }: { node: Node; id: string }, { cloud, proje
   }
 }
 
-/** Machines do not all go at once: then the project is the wrong one, and no node is to be deleted. */
+/** Reports the wrong project: machines do not all disappear at once, so no node should be deleted. */
 function otherProject(count: number, { project }: Context['vendor']): Finding {
   return {
     level: 'error',

@@ -52,7 +52,7 @@ export const otherCloudControllers = defineCheck({
     const served = servedBy(settings)
     const found = workloads.filter(isRunning).flatMap((workload) => overlapFinding(workload, served))
     const isLeft = served.leftControllers.includes('cloud-node')
-    // It may run where no workload shows it, as with a control plane that a vendor runs.
+    // It may run where no workload shows it, for example in a control plane that a vendor runs.
     return found.length > 0 || isLeft ? found : addressWriterFinding(nodes)
   },
 })
@@ -140,7 +140,9 @@ export const guardianLease = defineCheck({
   },
 })
 
-/** The time on the clock of the API server: the holder of a lease should agree with that one, not with this machine. */
+/**
+ * The time on the API server's clock, because a lease's holder should agree with that clock, not with this machine's.
+ */
 function timeOf({ clockAheadMs }: Pick<Values['server'], 'clockAheadMs'>, now: Date): Date {
   return new Date(now.getTime() + clockAheadMs)
 }

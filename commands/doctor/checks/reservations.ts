@@ -26,7 +26,7 @@ export const leakedReservations = defineCheck({
   },
 })
 
-/** The findings about reservations that no Service gets. */
+/** The findings about reservations that go to no Service. */
 export function leftoverFindings(
   { suspects, surplus, untagged }: SweepPlan,
   reservations: readonly Reservation[],
@@ -40,7 +40,7 @@ export function leftoverFindings(
   ]
 }
 
-/** The result of a sweep now. */
+/** The plan that a sweep would make now. */
 export function compareReservations(
   { cluster, services, records, reservations }: Pick<Values, 'cluster' | 'services' | 'records' | 'reservations'>,
   context: Context,

@@ -65,7 +65,7 @@ function isAllowed({ group, resource, verb, name }: Right, rules: readonly Rule[
   })
 }
 
-/** How many rights a finding names. */
+/** The maximum number of rights that a finding names. */
 const maxNamed = 8
 
 function rightsText(rights: readonly Right[]): string {

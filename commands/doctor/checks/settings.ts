@@ -38,7 +38,7 @@ function idlePool({ settings, vendor: { loadBalancer } }: Context): Finding[] {
   ]
 }
 
-/** A pod has variables with this prefix for the Services of its namespace. */
+/** Kubernetes gives a pod variables with this prefix, for the Services of its namespace. */
 const ofServices = 'EIP_ADMISSION'
 const prefixes = ['EIP_', ...dialects.map(({ envPrefix }) => envPrefix)]
 

@@ -123,7 +123,7 @@ export const elasticIPFields = defineCheck({
   },
 })
 
-/** The paths of all fields in the versions of a definition. */
+/** The paths of all fields in the versions of a CRD. */
 function fieldsOf(definition: object): string[] {
   const within = (schema: Schema | undefined, path: string): string[] =>
     Object.entries(schema?.items?.properties ?? schema?.properties ?? {}).flatMap(([field, of]) => [
@@ -154,7 +154,7 @@ export const servingCertificate = defineCheck({
   },
 })
 
-/** Outside of the cluster the Service of the webhooks has no address. */
+/** Reports an unseen certificate: outside the cluster, the Service of the webhooks cannot be reached. */
 function unseenCertificate({ settings: { process } }: Context): Finding {
   return {
     level: 'manual',

@@ -15,14 +15,14 @@ import { type Verified, verifyStep } from './verify.ts'
 import { leadStep, standbyStep } from './lead-step.ts'
 
 export type ApplyDeps = RunDeps & {
-  /** Reads the cluster and the cloud again. */
+  /** Reads the cluster and the provider again. */
   makePlan: () => Promise<TakeoverPlan>
   install: (plan: TakeoverPlan) => Promise<void>
 }
 
 export type ApplyResult = Verified & { plan: TakeoverPlan }
 
-/** Carries out a takeover, or the rest of one. Each step finds out which part is done already. */
+/** Carries out a takeover, or the rest of one. Each step finds out what is already done. */
 export async function applyTakeover(deps: ApplyDeps): Promise<ApplyResult> {
   const plan = await freePlan(deps)
   const { namespace, leaseNamespace, leaseName } = plan.target
@@ -31,7 +31,7 @@ export async function applyTakeover(deps: ApplyDeps): Promise<ApplyResult> {
   const of = { namespace, command: 'apply', lease: { namespace: leaseNamespace, name: leaseName } } as const
   return lockedRun(deps, of, async (run) => {
     const { state, step } = run.before ?? {}
-    // Another run may have worked between our plan and our lock.
+    // Another run may have made progress between our plan and our lock.
     const isAsPlanned = state === plan.status?.recorded && step?.title === plan.status?.step.title
     return carryOut(deps, isAsPlanned ? plan : await freePlan(deps), run)
   })
@@ -46,8 +46,8 @@ async function freePlan({ makePlan }: ApplyDeps): Promise<TakeoverPlan> {
 
 async function carryOut(deps: ApplyDeps, plan: TakeoverPlan, run: Run): Promise<ApplyResult> {
   const { before } = run
-  // A later run sees a cluster that the first one has changed already.
-  // The next `undo` reads again the reservations that an interrupted one noted.
+  // A later run sees a cluster that the first one has already changed. The next `undo` finds again the reservations
+  // that an interrupted one noted.
   const found = before ? { ...before.found, left: [] } : await readFound(deps.client, plan)
   const verify = verifyStep({ client: deps.client, planned: servedServices(plan), found })
   await run.carryOut([...stepsOf(deps, plan, { found, lead: run.lead }), verify], found)
@@ -64,7 +64,7 @@ function stepsOf(
   const { isUsed, ...theirs } = found.lease
   const isElecting = isUsed && placeOf(theirs) === placeOf(lead.at)
   const onClaimed = () => {
-    // It runs and renews no lease, so `undo` must not wait until it does.
+    // A running predecessor that renews no lease does not elect, so `undo` must not wait for it to lead.
     if (plan.predecessor.workloads.some(({ isRunning }) => isRunning)) found.lease.holder = undefined
   }
   return [
@@ -73,19 +73,19 @@ function stepsOf(
     stopStep(client, {
       title: `Stop ${plan.predecessor.title}`,
       workloads: () => readWorkloads(client, found.workloads),
-      // The step ends when none of them is left.
+      // The step ends when no pod is left.
       note: (pod) => lead.ended.add(hostnameOf(pod)),
     }),
     leadStep({ client, namespace, lead }),
   ]
 }
 
-/** The name by which a program in a pod calls its machine, as the identity of a lease begins. */
+/** The hostname that a program in a pod sees, with which its lease identity begins. */
 function hostnameOf({ metadata, spec }: Pod): string {
   return (spec?.hostNetwork ? spec.nodeName : undefined) ?? metadata.name
 }
 
-/** Applies what `install` applies, unless the cluster has it: its last object is a webhook configuration. */
+/** Applies the objects of `install`, unless the cluster has them: the last one is a webhook configuration. */
 function installStep(client: KubeClient, install: () => Promise<void>): TakeoverStep {
   return {
     title: 'Install what eip-admission needs in the cluster',

@@ -16,12 +16,12 @@ import {
 } from '../workloads.ts'
 import { counted } from '../../../lib/text.ts'
 
-/** The replicas of the chart by default. `helm upgrade` sets another number again. */
+/** The chart's default number of replicas. `helm upgrade` restores any other number. */
 const usualReplicas = 2
 
 type Leading = { client: KubeClient; namespace: string; lead: LeadLease }
 
-/** Starts these of our workloads that are stopped. */
+/** Starts those of our workloads that are stopped. */
 async function startStopped(client: KubeClient, own: readonly StoppableWorkload[]): Promise<void> {
   for (const workload of own.filter(isStopped)) await startWorkload(client, workload, usualReplicas)
 }
@@ -29,26 +29,26 @@ async function startStopped(client: KubeClient, own: readonly StoppableWorkload[
 type Standby = Leading & {
   signal: AbortSignal
   isElecting: boolean
-  /** Learns that this run claimed the lease: no predecessor holds it. */
+  /** Called when this run has claimed the lease, so that no predecessor holds it. */
   onClaimed: () => void
 }
 
 /**
- * Starts `serve` while the predecessor still works, and waits until the API server reaches it. A settings file that is
- * wrong, an image that no node can pull or a firewall is found while the predecessor still works. Until then our program does
- * not lead: a predecessor that elects holds the same lease, otherwise this run holds it.
+ * Starts `serve` while the predecessor still works, and waits until the API server reaches it. So a wrong settings
+ * file, an image that no node can pull or a firewall shows early. Meanwhile our program does not lead: a predecessor
+ * that elects holds the same lease, otherwise this run holds it.
  */
 export function standbyStep({ client, namespace, lead, signal, isElecting, onClaimed }: Standby): TakeoverStep {
-  /** The guardians of the control-plane address are not on standby: they act without a lease. */
+  /** The guardians of the control-plane address are not on standby, because they act without this lease. */
   const deployment = async () => (await ownWorkloads(client, namespace)).filter(({ kind }) => kind === 'Deployment')
   let first: Lease | undefined
-  /** The holder of the lease; undefined where ours cannot lead beside the predecessor, or leads since an earlier run. */
+  /** The holder of the lease; undefined if ours cannot lead beside the predecessor, or has led since an earlier run. */
   const holderLeft = async () => {
     if (lead.isOurs()) return undefined
     const stored = await client.get(leases, lead.at)
     first ??= stored
     const { holderIdentity: holder = '', renewTime } = stored?.spec ?? {}
-    // A lease that no process renews is left over: its predecessor elects by another lock, or no longer.
+    // A lease that no process renews is left over: the predecessor elects by another lock, or has stopped.
     const isRenewed = renewTime !== first?.spec?.renewTime
     return isRenewed && (isOwnIdentity(holder) || (isElecting && isForeign(holder))) ? undefined : holder
   }
@@ -91,7 +91,10 @@ async function notReady(client: KubeClient, own: readonly StoppableWorkload[], r
   }
 }
 
-/** Frees the lease that the predecessor left, starts what is still stopped, and waits until a process of ours leads. */
+/**
+ * Frees the lease that the predecessor left, starts workloads that are still stopped, and waits until one of our
+ * processes leads.
+ */
 export function leadStep({ client, namespace, lead }: Omit<Leading, 'signal'>): TakeoverStep {
   const stored = async () => {
     const lease = await client.get(leases, lead.at)
@@ -114,7 +117,7 @@ export function leadStep({ client, namespace, lead }: Omit<Leading, 'signal'>): 
   }
 }
 
-/** The wait for a leader of eip-admission, and the remedy if none comes. */
+/** The wait for eip-admission to lead, and the remedy if it does not. */
 function leaderMissing(holder: string, { own, lead }: { own: readonly StoppableWorkload[]; lead: LeadLease }): Missing {
   const place = placeOf(lead.at)
   if (isForeign(holder))

@@ -1,4 +1,4 @@
-// The differences between a Service after the takeover and its plan. Without any it was taken over.
+// The differences between a Service after the takeover and its plan. A Service without differences was taken over.
 import { isWritten } from '../../../announcers/shared/own-objects.ts'
 import { announcingPool } from '../../../announcers/metallb/pools.ts'
 import { isAdvertisement, isPeer, isPool, metallbKinds } from '../../../announcers/metallb/resources.ts'
@@ -22,7 +22,7 @@ export type Verified = { services: number; gone: number; announcing: AnnouncingN
 
 type Deps = { client: KubeClient; planned: readonly PlannedService[]; found: FoundBefore }
 
-/** Waits until every Service, and every object of MetalLB, is as the plan says. `results` says what was seen last. */
+/** Waits until every Service and every MetalLB object is as planned. `results` returns the state at the last look. */
 export function verifyStep(deps: Deps): TakeoverStep & { results(): Verified } {
   const { planned, found } = deps
   const theirs = new Set(found.metallb?.objects.map(({ kind, name }) => `${kind} ${name}`))
@@ -45,7 +45,7 @@ export function verifyStep(deps: Deps): TakeoverStep & { results(): Verified } {
   }
 }
 
-/** The count of Services without a problem, and the problems of the next one. */
+/** The number of Services without a problem, and the problems of the next one. */
 function openOf(there: readonly SeenService[]): Missing | undefined {
   const [first, ...more] = there.filter((one) => serviceProblems(one).length > 0)
   if (!first) return undefined
@@ -62,7 +62,7 @@ export type SeenService = {
   planned: PlannedService
   service: Service
   record: ElasticIP | undefined
-  /** The objects of MetalLB in the namespace where the predecessor wrote its own; undefined where it wrote none. */
+  /** The MetalLB objects in the predecessor's namespace for them; undefined if it wrote none. */
   metallb: readonly KubeObject[] | undefined
   announcing: { before: AnnouncingNodes | undefined; now: AnnouncingNodes | undefined }
 }
@@ -94,12 +94,12 @@ async function look({ client, planned, found }: Deps): Promise<Look> {
   return { there, metallb, announcing }
 }
 
-/** Whether a Service is still the planned one: users may delete Services, or change their type, at any time. */
+/** Whether a Service is still the planned one: users may delete Services or change their type at any time. */
 export function isAsPlanned({ metadata, spec }: Service, { uid }: PlannedService): boolean {
   return metadata.uid === uid && metadata.deletionTimestamp === undefined && spec.type === 'LoadBalancer'
 }
 
-/** Everything about a Service that is not as the plan says. */
+/** Everything about a Service that differs from the plan. */
 export function serviceProblems({ planned, service, record, metallb, announcing }: SeenService): string[] {
   const isAdopted = planned.held === 'reserved' || planned.held === 'record'
   return [
@@ -111,7 +111,10 @@ export function serviceProblems({ planned, service, record, metallb, announcing 
   ]
 }
 
-/** Why a record does not hold the reservation of a Service yet. Before its grant it may wait: no program can hasten that. */
+/**
+ * Why a record does not hold the reservation of a Service yet. Before the grant it may wait, because no program can
+ * speed that up.
+ */
 function recordProblems({ before, after, uid }: PlannedService, record: ElasticIP | undefined): string[] {
   if (!record) return ['it has no ElasticIP yet']
   const { address: held, phase: stored } = record.status ?? {}
@@ -126,7 +129,7 @@ function recordProblems({ before, after, uid }: PlannedService, record: ElasticI
   ]
 }
 
-/** The places where a Service does not show its address any more. */
+/** The places where a Service no longer shows its address. */
 function addressProblems({ before, shownIn }: PlannedService, service: Service): string[] {
   const shown = shownAddresses(service, [])
   const isShown = (place: string) => shown.some(({ address, where }) => where === place && address === before)
@@ -155,7 +158,7 @@ function poolProblems(metallb: readonly KubeObject[] | undefined, before = ''): 
   return pool.isAdvertised ? [] : [`no BGPAdvertisement names IPAddressPool ${pool.name}`]
 }
 
-/** The peers and pools of a predecessor that are not taken over yet. They go one wave after the other. */
+/** The predecessor's objects that are not taken over yet, because they change wave by wave. */
 function leftToTakeOver(metallb: readonly KubeObject[], names: ReadonlySet<string>): string[] {
   return metallb
     .filter((object) => (isPeer(object) || isPool(object) || isAdvertisement(object)) && !isWritten(object))

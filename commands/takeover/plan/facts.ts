@@ -17,10 +17,10 @@ import type { Progress } from '../progress.ts'
 import type { Right } from '../rights.ts'
 import { type ObjectRef, type PlanFinding, blocker } from './plan.ts'
 
-/** The facts that decide about the addresses of Services. */
+/** The facts that determine the addresses of Services. */
 export type ServiceFacts = Pick<Values, 'cluster' | 'services' | 'records' | 'reservations' | 'controlPlane'>
 
-/** The facts of `takeover plan`: those that `doctor` reads too, and some of its own. */
+/** The facts of `takeover plan`: some that `doctor` reads too, and some of its own. */
 type TakeoverValues = ServiceFacts &
   Pick<Values, 'server' | 'nodes' | 'workloads' | 'definitions' | 'metallb' | 'document' | 'sessions'> &
   Pick<Values, 'cloudReads' | 'cloudPace' | 'machines' | 'peers' | 'seenSessions'> & {
@@ -32,25 +32,25 @@ type TakeoverValues = ServiceFacts &
     progress: Progress | undefined
     /** The rights that `apply` needs and the person lacks. */
     lacked: Right[]
-    /** The lease of the run that works on it. */
+    /** The lease of the run that works on the takeover. */
     lock: Lease | undefined
   }
 
 export type TakeoverFacts = { [Name in keyof TakeoverValues]: Fact<TakeoverValues[Name]> }
 
-/** Everything that a plan is made of. */
+/** Everything that a plan is made from. */
 export type PlanInput = {
   found: FoundPredecessors
   predecessor: Predecessor
   given: GivenSettings
   translation: Translation
-  /** The flags of `serve` after the takeover: translated ones, and those that the person gave. */
+  /** The flags of `serve` after the takeover: the translated ones and those that the person gave. */
   flags: Record<string, string>
   facts: TakeoverFacts
   context: Context
 }
 
-/** The values of these facts; undefined if one of them was not read. */
+/** The values of these facts; undefined if any of them was not read. */
 export function readValues<Name extends keyof TakeoverValues>(
   facts: TakeoverFacts,
   names: readonly Name[],
@@ -80,7 +80,7 @@ type FactSource = SharedSource & {
   lacked: () => Promise<Right[]>
 }
 
-/** Reads all facts, each separately: a read that fails hides no other. Nothing is written. */
+/** Reads all facts separately, so that a failed read hides no other. Writes nothing. */
 export async function readFacts(source: FactSource): Promise<TakeoverFacts> {
   const { reader, context, vendor, workloads, pace, leasesAt, lacked, progress } = source
   const { loadBalancer } = context.vendor

@@ -70,7 +70,7 @@ type Part<Name extends keyof TakeoverPlan> = Pick<TakeoverPlan, Name> & { findin
 
 function planAddresses({ facts, flags, context: given }: PlanInput): Part<'services' | 'reservations'> {
   const { cluster, ...settings } = given.settings
-  // As `flagsAfter` sets it.
+  // The same default as in `flagsAfter`.
   const sweep = flags['--sweep'] === undefined ? 'report' : cluster.sweep
   const context = { ...given, settings: { ...settings, cluster: { ...cluster, sweep } } }
   const seen = readValues(facts, ['cluster', 'services', 'records', 'reservations', 'controlPlane'])
@@ -90,25 +90,28 @@ function planNetwork({ facts, context }: PlanInput, services: TakeoverPlan['serv
   return { nodes, ...planObjects({ ...seen, vendor, services, peers }) }
 }
 
-/** The predecessor's leftovers are not released before a person has seen them. */
+/** The flags after the takeover. The predecessor's leftovers must not be released before a person has seen them. */
 function flagsAfter({ flags }: PlanInput, reservations: TakeoverPlan['reservations']): Record<string, string> {
   return reservations.some(({ whose }) => whose === 'orphan') ? { '--sweep': 'report', ...flags } : flags
 }
 
-/** A takeover itself neither reserves nor deletes. Services that wait get what the predecessor would have reserved. */
+/**
+ * The cost of the takeover, which itself neither reserves nor deletes. Waiting Services get what the predecessor would
+ * have reserved.
+ */
 function costOf({ reservations, findings }: ReturnType<typeof planAddresses>): TakeoverPlan['cost'] {
   const { length } = reservations.filter(({ whose }) => whose !== 'other-cluster')
   const waiting = findings.filter(({ reason }) => reason === 'service-pending').length
   return { addressesBefore: length, addressesAfter: length + waiting }
 }
 
-/** The findings as the plan shows them, each once. */
+/** The findings as the plan shows them, without duplicates. */
 function distinct(findings: readonly PlanFinding[]): Finding[] {
   const seen = findings.map(({ isBlocker: _level, ...one }) => [`${one.reason} ${one.where} ${one.what}`, one] as const)
   return [...new Map(seen).values()]
 }
 
-/** Errors of these checks do not block: the predecessor runs with the same, and a takeover does not touch it. */
+/** Errors of these checks do not block: the predecessor has the same problems, and a takeover does not change them. */
 const known: readonly Check[] = [
   providerIds,
   uninitializedNodes,
@@ -131,7 +134,9 @@ const checks: readonly Check[] = [
   ...known,
 ]
 
-/** Findings of `doctor`: its errors block, unless the predecessor runs with them, or something may run unseen. */
+/**
+ * The findings of `doctor`. Errors block, unless the predecessor runs with them, or a missing program may run unseen.
+ */
 function checked({ facts, context }: PlanInput): PlanFinding[] {
   return checks.flatMap((check) => {
     // The checks that we run need no other facts.
@@ -149,7 +154,7 @@ function checked({ facts, context }: PlanInput): PlanFinding[] {
   })
 }
 
-/** Plans the changes of nodes: only annotations about BGP peers that are missing or wrong. Pure. */
+/** Plans the changes to nodes: only missing or wrong annotations about BGP peers. Pure. */
 function planNodes(
   { nodes, machines, peers }: Pick<Values, 'nodes' | 'machines' | 'peers'>,
   { vendor }: Context,
@@ -163,7 +168,7 @@ function planNodes(
   })
   const planned = seen.map(({ node, machine = '', known = [] }): PlannedNode => {
     const { name, annotations = {} } = node.metadata
-    // Until its peers are known, a node keeps what it has.
+    // Until its peers are known, a node keeps its annotations.
     if (known.length === 0) return { name, annotations: [], removed: [] }
     const privateNetwork = machines.find(({ id }) => id === machine)?.privateNetwork
     const wanted = wantedAnnotations({ ...nodePeers(node, known), machine, privateNetwork }, scheme)

@@ -45,7 +45,7 @@ export function planLeases(input: PlanInput): PlannedLeases {
   const [seen, own] = [theirs, ours].map(({ namespace, name }) =>
     valueOf(facts.leases)?.find((one) => keyOf(one) === `${namespace}/${name}`),
   )
-  // A lease without renewals expires in a minute or two: then no process holds it.
+  // A lease without renewals expires within minutes, and then no process holds it.
   const holderOf = (lease?: Lease) => (lease && isHeld(lease, context.now) ? (lease.spec?.holderIdentity ?? '') : '')
   const holder = holderOf(seen)
   const liveHolder = theirs.isUsed && isForeign(holder) ? holder : undefined
@@ -90,7 +90,7 @@ export function planStatus(
   return { recorded, step, lacking: recorded === 'applied' ? lacking : [], worker }
 }
 
-/** The warning of a takeover that is not complete. */
+/** The warning about an incomplete takeover. */
 export function statusFindings(status: TakeoverStatus | undefined): PlanFindings {
   if (!status || isComplete(status)) return []
   const [onward, back] = commandsOf(status)

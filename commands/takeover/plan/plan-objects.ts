@@ -61,7 +61,7 @@ function announcedIn(services: readonly PlannedService[]): Announced[] {
   }))
 }
 
-/** The choice of `serve`: custom resources where the cluster knows them, else the ConfigMap. */
+/** The choice that `serve` would make: custom resources if the cluster has their CRDs, else the ConfigMap. */
 function chosen(
   configuration: ReturnType<typeof announcerOf>['configuration'],
   { definitions }: ObjectFacts,

@@ -21,7 +21,7 @@ export function planPredecessor(
   const own = ownWorkloads(found, predecessor)
   const others = found.workloads.filter((one) => !own.includes(one) && isRunning(one.object))
   const running = own.filter(({ object }) => isRunning(object))
-  // After the start of a takeover our program may run already.
+  // Once a takeover has started, our program may already run.
   const begun = valueOf(facts.progress)
   return {
     workloads: own.map(describeWorkload),
@@ -39,7 +39,7 @@ export function planPredecessor(
   }
 }
 
-/** The workloads of a predecessor, in the words of the plan. */
+/** The workloads of a predecessor, in the form of the plan. */
 export function workloadsOf(found: FoundPredecessors, predecessor: Predecessor): PredecessorWorkload[] {
   return ownWorkloads(found, predecessor).map(describeWorkload)
 }
@@ -48,7 +48,7 @@ function ownWorkloads({ workloads }: FoundPredecessors, { dialect }: Predecessor
   return workloads.filter((one) => one.predecessor.dialect === dialect)
 }
 
-/** A workload in the plan: enough to restore it. */
+/** A workload for the plan, with everything that is needed to restore it. */
 function describeWorkload({ object, image, predecessor }: FoundWorkload): PredecessorWorkload {
   const { kind, metadata, spec } = object
   const release = helmReleaseOf(object)
@@ -70,7 +70,7 @@ function otherPredecessor({ object, image }: FoundWorkload): PlanFinding {
   })
 }
 
-/** A workload that did not run when the takeover began: `undo` would not know which one to start. */
+/** Reports a workload that did not run when the takeover began: `undo` would not know which one to start. */
 function lateFinding({ object }: FoundWorkload, { found }: Progress): PlanFindings {
   const ran = found.workloads.filter((one) => one.isRunning && one.kind === object.kind)
   if (ran.some((one) => keyOf({ metadata: one }) === keyOf(object))) return []
@@ -123,7 +123,7 @@ function notRunning(own: readonly FoundWorkload[], liveHolder: string | undefine
   })
 }
 
-/** A `serve` of ours that no takeover started: it leads, or a workload runs it. */
+/** Reports a `serve` that no takeover started: it leads, or a workload runs it. */
 function ownProgram(all: readonly Workload[], leader: string | undefined): PlanFindings {
   const ours = all.filter(isOurs).map((object) => `${object.kind} ${keyOf(object)}`)
   const where = [...ours, ...(leader === undefined ? [] : [`the holder of the lease, ${leader}`])]

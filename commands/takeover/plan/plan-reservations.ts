@@ -63,7 +63,7 @@ function planned(
   return of(sweep.suspects.has(id) ? 'orphan' : 'unknown')
 }
 
-/** Services with addresses of the predecessor, which these settings would leave alone. */
+/** Reports Services with addresses from the predecessor that these settings would ignore. */
 function loadBalancingOff(
   { context, services, facts }: ReservationFacts,
   all: readonly PlannedReservation[],
@@ -84,14 +84,17 @@ function loadBalancingOff(
   })
 }
 
-/** The reservations that no Service gets, as `doctor` reports them: they stay. */
+/** The reservations that go to no Service, as `doctor` reports them. They stay. */
 function leftovers({ facts, sweep, context }: ReservationFacts): PlanFinding[] {
   return leftoverFindings(sweep, facts.reservations, context).map(({ what, why, fix }) =>
     warning('leaked-reservations', 'Addresses', { what: `${what}: ${why}`, remedy: fix }),
   )
 }
 
-/** Limits that are lower than what is held: adoption would go beyond them, and every new Service would be refused. */
+/**
+ * Reports limits below the number of held addresses: adoption would exceed them, and every new Service would be
+ * refused.
+ */
 function limitFindings({ facts, sweep, context }: ReservationFacts): PlanFinding[] {
   const held = countedAddresses(facts.records).map(({ spec }) => spec.claimRef?.namespace)
   const adopted = sweep.adopt.filter(({ record }) => !record).map(({ key }) => splitKey(key).namespace)
@@ -101,7 +104,7 @@ function limitFindings({ facts, sweep, context }: ReservationFacts): PlanFinding
   return exceeded.map(({ of, count, limit, flag }) =>
     blocker('limit', of, {
       what: `it holds ${counted(count, 'addresses')}, and ${flag} is ${limit}: new Services would be refused`,
-      // It has room for new addresses.
+      // The suggested limit leaves room for new addresses.
       remedy: `run takeover plan again with ${flag}=${Math.ceil((count * 1.5) / 10) * 10}; takeover apply needs the same flag`,
     }),
   )

@@ -14,18 +14,18 @@ import { allRequestAnnotations } from '../../../ledger/users/possible-users.ts'
 import type { ServiceFacts } from './facts.ts'
 import { type PlanFinding, type PlanFindings, type PlannedService, blocker, warning } from './plan.ts'
 
-/** A Service, and what decides about its address. */
+/** A Service, and the facts that determine its address. */
 type SeenService = {
   service: Service
   wanted: Want
-  /** The reservation that has its marks. */
+  /** The reservation with its marks. */
   reservation: Reservation | undefined
   facts: ServiceFacts
   own: OwnAddressFacts
   context: Context
 }
 
-/** Each Service and its address, before and after. Pure. */
+/** Plans each Service with its address before and after. Pure. */
 export function planServices(
   facts: ServiceFacts,
   adopt: readonly Adoption[],
@@ -101,7 +101,7 @@ function endOf({ service, before, record, reservation, wanted, facts, context }:
   }
 }
 
-/** A Service with what the plan says of it. */
+/** A Service with its part of the plan. */
 type JudgedService = SeenService & { planned: PlannedService }
 
 /** The findings of a Service. */
@@ -141,7 +141,7 @@ function missing({ service, planned, context: { vendor } }: JudgedService): Plan
   })
 }
 
-/** The doubts whether an own address is kept. */
+/** The doubts about keeping an own address. */
 function doubts(judged: JudgedService, before: string): PlanFindings {
   const { service, wanted, own } = judged
   const doubt = wanted.kind === 'own' ? wanted.doubt : undefined
@@ -149,7 +149,7 @@ function doubts(judged: JudgedService, before: string): PlanFindings {
   const address = parseIpAddress(before)
   if (what === undefined || !address) return []
   const where = `Service ${keyOf(service)}`
-  // The predecessor lived with it: each address stays where it is.
+  // Only a warning, because it worked with the predecessor: each address stays where it is.
   if (doubt?.sharesPort) return warning('shared-port', where, { what, remedy: sharedPortRemedy })
   const marks = own.reservation(address)?.marks
   if (marks && namedCluster(own.scheme, marks) === 'other')

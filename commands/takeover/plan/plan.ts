@@ -2,35 +2,35 @@ import type { Predecessor } from '../../../inspect/predecessors.ts'
 import { type TakeoverStatus, isComplete } from '../takeover-status.ts'
 import type { Remedy } from '../../../lib/remedy.ts'
 
-/*
- * The plan that `takeover plan` prints and `takeover apply` carries out. Plain data: it can be written as JSON and read back.
- * It contains no secret.
+/**
+ * The plan that `takeover plan` prints and `takeover apply` carries out. Plain data: it can be written as JSON and read
+ * back, and contains no secret.
  */
 
 export type ObjectRef = { namespace: string; name: string }
 
-/** A workload of the predecessor, as it was found: what `undo` needs to bring it back. */
+/** A workload of the predecessor as it was found, with what `undo` needs to bring it back. */
 export type PredecessorWorkload = ObjectRef & {
   kind: 'Deployment' | 'DaemonSet'
   image: string
-  /** The version in the tag of the image; undefined if it is none that we know. */
+  /** The version in the image's tag; undefined if it is not one that we know. */
   version: string | undefined
   /** The replicas of a Deployment. */
   replicas?: number
-  /** Whether it has a replica, or a pod that should run. */
+  /** Whether it has a replica, or a pod is desired. */
   isRunning: boolean
   /** The release of Helm that it belongs to. */
   helmRelease?: string
 }
 
 export type PlannedLease = ObjectRef & {
-  /** Whether the predecessor elects a leader at all: its manifests say --leader-elect=false. */
+  /** Whether the predecessor elects a leader at all: its own manifests set --leader-elect=false. */
   isUsed: boolean
   /** The holder of the lease now; undefined if no process holds it. */
   holder: string | undefined
 }
 
-/** A Service and its address. The two addresses are equal in every plan without blockers. */
+/** A Service and its address. `before` and `after` are equal in every plan without blockers. */
 export type PlannedService = ObjectRef & {
   uid: string
   /** The address of the status, or else of the spec. Undefined: the Service waits for an address. */
@@ -38,18 +38,18 @@ export type PlannedService = ObjectRef & {
   after: string | undefined
   reservationID?: string
   /**
-   * `reserved`: by a reservation with the Service's marks, which is adopted. `record`: we hold it already. `own`: an address
-   * of the user. `balancer`: a managed load balancer. `control-plane`: it shows the control-plane address. `pending`: it
-   * has none yet, and gets one as it would have from the predecessor. `ignored`: it is none of ours.
+   * `reserved`: by a reservation with the Service's marks, which is adopted. `record`: we hold it already. `own`: the
+   * user's own address. `balancer`: a managed load balancer. `control-plane`: it shows the control-plane address.
+   * `pending`: it has none yet, and gets one as it would have from the predecessor. `ignored`: it is not ours.
    */
   held: 'reserved' | 'record' | 'own' | 'balancer' | 'control-plane' | 'pending' | 'ignored'
-  /** Finalizers of the predecessor on it, which stay. */
+  /** The predecessor's finalizers on it, which stay. */
   finalizers: string[]
   /** The places that show its address: `status.loadBalancer`, `spec.loadBalancerIP`, or an annotation. */
   shownIn: string[]
 }
 
-/** A reservation at the cloud that has the predecessor's marks, or that a Service shows. */
+/** A reservation at the provider that has the predecessor's marks, or that a Service shows. */
 export type PlannedReservation = {
   id: string
   address: string | undefined
@@ -61,10 +61,10 @@ export type PlannedReservation = {
   action: 'adopt' | 'mark' | 'keep'
 }
 
-/** The annotations of a node that are missing or wrong, and those that are no longer true. */
+/** The annotations of a node that are missing or wrong, and those to remove. */
 export type PlannedNode = { name: string; annotations: string[]; removed: string[] }
 
-/** The change of an object of the announcing software. `adopted`: only labels are added, and no route changes. */
+/** A change to an object of the announcing software. `adopted`: only labels are added, and no route changes. */
 export type PlannedObject = {
   kind: string
   namespace: string
@@ -72,11 +72,11 @@ export type PlannedObject = {
   change: 'kept' | 'adopted' | 'changed' | 'added' | 'removed'
   /** The fields of the spec that change. */
   fields: string[]
-  /** Whether a BGP session ends and begins again. */
+  /** Whether a BGP session restarts. */
   interruptsSession: boolean
 }
 
-/** A fact that blocks `apply`, or that a person should know before. */
+/** A fact that blocks `apply`, or that a person should know beforehand. */
 export type Finding = {
   /** Stable, for programs. */
   reason: string
@@ -89,7 +89,7 @@ export type Finding = {
 /** A finding of a part of the plan: a blocker or a warning. */
 export type PlanFinding = Finding & { isBlocker?: boolean }
 
-/** A finding, several or none. */
+/** A single finding, several, or none. */
 export type PlanFindings = PlanFinding | readonly PlanFinding[]
 
 type Said = Pick<Finding, 'what' | 'remedy'>
@@ -99,7 +99,7 @@ export function blocker(reason: string, where: string, said: Said): PlanFinding 
   return { isBlocker: true, reason, where, ...said }
 }
 
-/** A finding that a person should know before. */
+/** A finding that a person should know beforehand. */
 export function warning(reason: string, where: string, said: Said): PlanFinding {
   return { reason, where, ...said }
 }
@@ -110,7 +110,7 @@ export type PlannedSettings = {
   cloudProvider: string
   /** The flags of `serve`, without those of the configuration file. */
   flags: Record<string, string>
-  /** The Secret of the predecessor that was read; undefined if its settings came by another way. */
+  /** The predecessor's Secret that was read; undefined if its settings came from elsewhere. */
   source: (ObjectRef & { key: string }) | undefined
   /** The Secret that our workload mounts. Only the names of its fields are known here. */
   secret: ObjectRef & {
@@ -125,7 +125,7 @@ export type PlannedSettings = {
 }
 
 export type TakeoverPlan = {
-  /** The version of this form. */
+  /** The version of this format. */
   formatVersion: 1
   cluster: { id: string; server: string }
   predecessor: {
@@ -142,11 +142,14 @@ export type TakeoverPlan = {
   services: PlannedService[]
   reservations: PlannedReservation[]
   nodes: PlannedNode[]
-  /** `waves`: how often sessions of some nodes begin again, one wave after the other. */
+  /** `waves`: the number of waves in which sessions restart. */
   announcer: { name: string; objects: PlannedObject[]; waves: number }
   blockers: Finding[]
   warnings: Finding[]
-  /** The reservations that the project pays for. The difference is those that Services wait for already. */
+  /**
+   * The number of reservations that the project pays for. The difference is the addresses that Services already wait
+   * for.
+   */
   cost: { addressesBefore: number; addressesAfter: number }
 }
 

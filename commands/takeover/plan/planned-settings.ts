@@ -6,11 +6,11 @@ import type { PlanInput } from './facts.ts'
 import { type PlanFindings, type PlannedSettings, warning } from './plan.ts'
 import type { Translation } from './translate.ts'
 
-/** The Secret that the chart reads by default: it is in our own namespace. */
+/** The Secret that the chart reads by default, in our own namespace. */
 const secretName = 'eip-admission-cloud'
 const secretKey = 'cloud-sa.json'
 
-/** The settings of `serve`, as files that the chart takes. */
+/** The settings of `serve`, as files for the chart. */
 export function plannedSettings({ predecessor, given, translation, flags, context }: PlanInput): PlannedSettings {
   const { provider: cloudProvider, dialect } = predecessor
   const secret = { namespace: context.settings.process.namespace, name: secretName, key: secretKey }
@@ -27,7 +27,7 @@ export function plannedSettings({ predecessor, given, translation, flags, contex
   }
 }
 
-/** The warning that only Services with a location of their own get an address. */
+/** The warning that only Services that name a location get an address. */
 export function locationFinding({ vendor: { policy, loadBalancer } }: Context): PlanFindings {
   const sources = policy.locationSources
   const isSet = sources.some((one) => one.kind === 'setting' && one.value !== undefined)
@@ -52,7 +52,7 @@ export function chartValuesOf(of: ChartSettings): string {
     .map(([flag, value]) => [flag.slice(2), value] as const)
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
   const configMap = loadBalancer && 'name' in loadBalancer ? loadBalancer.name : undefined
-  // The chart has the same name by default.
+  // The chart's default is the same name.
   const isUsual = configMap === undefined || configMap === 'config'
   return stringify({
     cloudProvider,
@@ -63,7 +63,7 @@ export function chartValuesOf(of: ChartSettings): string {
   })
 }
 
-/** The flags that the chart takes among its `settings`. */
+/** The flags that the chart accepts in its `settings`. */
 function chartFlags(dialect: string, flags: Record<string, string>): Record<string, string> {
   const names = new Set(
     dialectFacts()

@@ -34,17 +34,20 @@ import { type Translation, translate } from './translate.ts'
 
 export type PlanSource = {
   reader: Reader
-  /** Which of these rights this person lacks. */
+  /** Resolves to those of the rights that this person lacks. */
   lackedRights: (rights: readonly Right[]) => Promise<Right[]>
   credentials: Credentials
   userAgent: string
   env: Readonly<Record<string, string | undefined>>
-  /** Flags of `serve` that count more than the predecessor's settings: those that the person gave, and the namespace. */
+  /**
+   * Flags of `serve` that take precedence over the predecessor's settings: those that the person gave, and the
+   * namespace.
+   */
   flags: Record<string, string>
   signal: AbortSignal
 }
 
-/** A plan, and what `apply` needs besides: the settings and the cloud, with their secrets. */
+/** A plan, and what else `apply` needs: the settings and the provider, with their secrets. */
 export type ReadPlan = {
   plan: TakeoverPlan
   settings: ServeSettings
@@ -53,7 +56,10 @@ export type ReadPlan = {
   secretFile: string
 }
 
-/** Reads the cluster and the cloud, changes neither, and makes the plan. Throws an End if it cannot know the settings. */
+/**
+ * Reads the cluster and the provider, changes neither, and makes the plan. Throws an End if it cannot know the
+ * settings.
+ */
 export async function readPlan(source: PlanSource): Promise<ReadPlan> {
   const { reader, userAgent, env, signal } = source
   const { found, workloads } = await findAll(reader)
@@ -62,7 +68,7 @@ export async function readPlan(source: PlanSource): Promise<ReadPlan> {
   const translation = withGivenFile(translate(predecessor, given, version), source.flags)
   const settings = resolved(predecessor, translation, source)
   const { vendor, pace } = await countedProvider(settings.cloud, { userAgent, proxy: proxyOf(env), signal })
-  // The variables of this shell are none of `serve`'s.
+  // The variables of this shell do not belong to `serve`.
   const context: Context = { now: new Date(), env: [], settings, vendor }
   const { namespace, leaseNamespace, leaseName } = settings.process
   const lease = { namespace: leaseNamespace, name: leaseName }
@@ -76,7 +82,10 @@ export async function readPlan(source: PlanSource): Promise<ReadPlan> {
   return { plan, settings, vendor, secretFile: `${JSON.stringify(translation.file?.fields ?? {}, null, 2)}\n` }
 }
 
-/** The predecessors among all workloads, and among the pods where one may run; and every program, static pods included. */
+/**
+ * The predecessors among all workloads, and among the pods where one may run. Also every program, including static
+ * pods.
+ */
 async function findAll(reader: Reader): Promise<{ found: FoundPredecessors; workloads: Workload[] }> {
   const workloads = await readWorkloads(reader)
   const namespaces = findPredecessors(workloads, []).workloads.map(({ object }) => object.metadata.namespace ?? '')
@@ -85,10 +94,10 @@ async function findAll(reader: Reader): Promise<{ found: FoundPredecessors; work
   return { found: findPredecessors(workloads, seen), workloads: [...workloads, ...staticPods(seen)] }
 }
 
-/** Flags that say where `takeover` itself finds the cluster and the settings. */
+/** Flags with which `takeover` itself finds the cluster and the settings. */
 const placeFlags = ['--kubeconfig', '--api-server', '--cloud-provider', '--cloud-config', '--provider-config']
 
-/** The predecessor whose settings count, and how it is set; the person may name one that runs outside of the cluster. */
+/** The predecessor to replace, and its settings; the person may name one that runs outside the cluster. */
 async function chosen(
   { found, progress }: { found: FoundPredecessors; progress: Fact<Progress | undefined> },
   { reader, flags, env }: PlanSource,
@@ -109,7 +118,7 @@ async function chosen(
   return { predecessor, given: { flags: {}, secretFlags: [], env: own, file: undefined, unread: [] } }
 }
 
-/** The workload that runs, or else ran when the takeover started: one that was stopped before may have other settings. */
+/** The workload that runs, else the one that ran when the takeover started: others may have other settings. */
 function chosenWorkload({ workloads }: FoundPredecessors, progress: Progress | undefined): FoundWorkload | undefined {
   const [first] = workloads
   if (!first || isRunning(first.object)) return first
@@ -146,7 +155,7 @@ function resolved(predecessor: Predecessor, { flags, file, findings }: Translati
   }
 }
 
-/** The end without a plan: no workload runs a predecessor, and the person named none. */
+/** The end without a plan, if no workload runs a predecessor and the person named none. */
 function withoutPredecessor(recorded: Fact<Progress | undefined>, namespace: string): Error {
   if ('unread' in recorded) return new Error(recorded.unread)
   const { value: progress } = recorded
@@ -168,7 +177,7 @@ const absent = blocker('no-predecessor', 'Deployments and DaemonSets of all name
     'if it runs outside of the cluster, say which with --cloud-provider and --cloud-config=FILE; if there is none, install eip-admission',
 })
 
-/** The finding of a problem, without a value of the file: a person may have written the token into the wrong field. */
+/** The finding of a problem, without values from the file: a person may have written the token into the wrong field. */
 function problemFinding({ setting, source, wrong, right }: Problem): Finding {
   const isOfFile = source?.startsWith('the field ') === true
   const shown = isOfFile ? wrong.replace(/^is ".*"$/s, 'cannot be used (its value is not shown)') : wrong

@@ -9,19 +9,22 @@ import { type GivenSettings, type GivenVariable, refText } from '../../../inspec
 import { type PlanFinding, blocker, warning } from './plan.ts'
 import { type Predecessor, isBefore } from '../../../inspect/predecessors.ts'
 
-/** The settings of a predecessor, as `serve` takes them. The file may hold secrets: neither it nor `merged` is printed. */
+/**
+ * The settings of a predecessor in the form of `serve`. The file may hold secrets, so neither it nor `merged` is
+ * printed.
+ */
 export type Translation = {
   flags: Record<string, string>
   file: SettingsFile | undefined
   /** The fields of the file that came from the predecessor's environment. */
   merged: Record<string, string>
-  /** Variables that the pods of `serve` need too: the proxies. */
+  /** Variables that the pods of `serve` also need: proxies. */
   extraEnv: { name: string; value: string }[]
-  /** The settings without a counterpart, and the unread ones. */
+  /** The findings about settings without a counterpart, and unread ones. */
   findings: PlanFinding[]
 }
 
-/** Flags that say where the predecessor's own pod runs, or that the chart and `serve` decide themselves. */
+/** Flags about the predecessor's own environment, and those that the chart and `serve` decide themselves. */
 const ownFlags = [
   '--cloud-provider',
   '--cloud-config',
@@ -40,7 +43,7 @@ const ownFlags = [
 
 const proxies = /^(https?|no)_proxy$/i
 
-/** The settings of a predecessor for `serve`, by the tables of settings. Pure. */
+/** Translates the settings of a predecessor for `serve`, by the tables of settings. Pure. */
 export function translate(predecessor: Predecessor, given: GivenSettings, version?: string): Translation {
   const dialect = dialectOf(predecessor)
   const rows: Setting<unknown>[] = Object.values({ ...cloudChoice, ...dialect.table, ...processSettings })
@@ -55,7 +58,7 @@ export function translate(predecessor: Predecessor, given: GivenSettings, versio
     ({ until }) => version === undefined || isBefore(version, until),
   )
   const parsed = given.file && parseSettingsFile(refText(given.file.ref), given.file.text)
-  // A release without a number is taken for a current one: there the present name counts.
+  // A release without a version counts as current, so the current name takes precedence.
   const ofFile = parsed?.fields ?? {}
   const isPresent = ({ field = '' }: Places) => version === undefined && fieldValues(ofFile, field).length > 0
   for (const variable of given.env.filter(({ name }) => !former.some(({ env }) => env === name)))
@@ -94,7 +97,7 @@ function translateFlag(given: GivenVariable, { row, result }: Target): void {
 function translateVariable(given: GivenVariable, { row, result }: Target): void {
   const { name, value, isSecret } = given
   if (proxies.test(name)) {
-    // A URL with a user has a password too.
+    // A URL with a user usually has a password too.
     if (isSecret || value.includes('@')) result.findings.push(secretProxy(name))
     else result.extraEnv.push({ name, value })
   }
@@ -104,7 +107,7 @@ function translateVariable(given: GivenVariable, { row, result }: Target): void 
     result.findings.push(unknown('variable', name))
 }
 
-/** Puts a value where `serve` reads it: what is secret into the file, anything else into a flag. */
+/** Puts a value where `serve` reads it: a secret into the file, anything else into a flag. */
 function put({ name, value, isSecret }: GivenVariable, row: Setting<unknown>, result: Target['result']): void {
   const { flag, field, format } = row
   if (flag !== undefined && !isSecret && !format.secret) result.flags[flag] ??= value
@@ -112,7 +115,7 @@ function put({ name, value, isSecret }: GivenVariable, row: Setting<unknown>, re
   else result.findings.push(untranslated(name, row))
 }
 
-/** The value of a setting under its former name: that of the environment, or else that of the file. */
+/** The value of a setting under its former name, from the environment or else from the file. */
 function formerVariable(
   { env, field = '', translate: present = (value) => value }: FormerSetting,
   variables: readonly GivenVariable[],
@@ -125,7 +128,7 @@ function formerVariable(
   return given && { ...given, value: present(given.value) }
 }
 
-/** Fields without those that the environment sets: it takes precedence over the file, in any spelling. */
+/** The fields without those that the environment sets, which takes precedence over the file in any spelling. */
 function withoutFields(fields: SettingsFile['fields'], names: readonly string[]): Record<string, unknown> {
   const taken = new Set(names.map((name) => name.toLowerCase()))
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !taken.has(name.toLowerCase())))

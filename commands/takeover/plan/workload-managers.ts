@@ -3,7 +3,7 @@ import { suspendedAnnotation } from '../annotations.ts'
 import type { Workload } from '../../../inspect/facts.ts'
 import { type PlanFindings, blocker, warning } from './plan.ts'
 
-/** Managers that would start a stopped workload again, by the labels or annotations that they write. */
+/** Managers that would restart a stopped workload, recognized by the labels or annotations that they write. */
 const managers: { name: string; writes: readonly string[]; remedy: string }[] = [
   {
     name: 'Argo CD',
@@ -29,7 +29,7 @@ const managers: { name: string; writes: readonly string[]; remedy: string }[] = 
   },
 ]
 
-/** The manager that would start a workload again while the other program runs. */
+/** Reports the manager that would restart a workload while the other program runs. */
 export function managerFinding(object: Workload, other = 'eip-admission'): PlanFindings {
   const { labels = {}, annotations = {}, ownerReferences = [] } = object.metadata
   if (annotations[suspendedAnnotation] === 'true') return []
@@ -45,12 +45,12 @@ export function managerFinding(object: Workload, other = 'eip-admission'): PlanF
   })
 }
 
-/** The release of Helm that an object belongs to. */
+/** The Helm release that an object belongs to. */
 export function helmReleaseOf({ metadata: { annotations = {} } }: Workload): string | undefined {
   return annotations['meta.helm.sh/release-name']
 }
 
-/** A workload of a release of Helm. */
+/** Reports a workload that belongs to a Helm release. */
 export function helmFinding(object: Workload): PlanFindings {
   const release = helmReleaseOf(object)
   if (release === undefined) return []

@@ -13,7 +13,7 @@ export function formatPlan(plan: TakeoverPlan, format: Format, folder?: string):
 }
 
 function asText(plan: TakeoverPlan, folder: string | undefined): string {
-  // After a takeover its settings and its changes are done.
+  // After a takeover, its settings and changes are done.
   const ahead = (...parts: ((of: TakeoverPlan) => string)[]) => (isDone(plan) ? [] : parts.map((part) => part(plan)))
   const parts = [
     head(plan),
@@ -47,7 +47,7 @@ function predecessorText({ predecessor: { workloads, lease }, target }: Takeover
   ])
 }
 
-/** The predecessor's settings in our words. */
+/** The translated settings of the predecessor. */
 function settingsText({ settings }: TakeoverPlan): string {
   const { source, secret, values } = settings
   const from = source ? `Secret ${source.namespace}/${source.name} (${source.key})` : "the predecessor's environment"
@@ -119,10 +119,10 @@ function costText({ cost: { addressesBefore, addressesAfter } }: TakeoverPlan): 
   return section('Cost', [`${counted(addressesBefore, 'reservations')} before, ${addressesAfter} after: ${why}`])
 }
 
-/** More nodes or objects than this with the same change are a count. */
+/** More nodes or objects than this with the same change are only counted. */
 const maxNamed = 3
 
-/** Lines for things to which the same happens: each by its name, or all of them by their number and an example. */
+/** Lines for things with the same change: each by its name, or all of them as a number and an example. */
 function grouped<T>(
   things: readonly T[],
   { alike, row }: { alike: (one: T) => string; row: (one: T) => string[] },
@@ -179,7 +179,7 @@ function announcingText({ announcer: { name, objects } }: TakeoverPlan): string 
   ])
 }
 
-/** The duration, and the time without a leader. */
+/** The expected duration, and the time without a leader. */
 function timeText({ predecessor, target, announcer: { waves } }: TakeoverPlan): string {
   const { isUsed, namespace, name } = predecessor.lease
   const isShared = isUsed && namespace === target.leaseNamespace && name === target.leaseName
@@ -190,7 +190,9 @@ function timeText({ predecessor, target, announcer: { waves } }: TakeoverPlan): 
   ])
 }
 
-/** The usual duration of a takeover without waves: pods start and end, and stopped programs are watched for a while. */
+/**
+ * The usual duration of a takeover without waves: pods start and end, and stopped programs are watched for some time.
+ */
 const usualMs = 60_000
 
 /** The commands to type next. `folder`: where the files for the chart were written. */
@@ -214,7 +216,7 @@ function continueText(status: TakeoverStatus): string {
   return `${onward}\n\nTo ${other} instead:\n\n  eip-admission takeover ${second}\n`
 }
 
-/** The decision that is left to a person who has taken over. */
+/** The decision that is left to the person after a takeover. */
 function doneText({ predecessor: { workloads, title }, target: { namespace } }: TakeoverPlan): string {
   const removals = workloads.map((workload) => `  ${removalOf(workload)}`)
   return [

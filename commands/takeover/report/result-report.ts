@@ -54,7 +54,7 @@ export type Ending = { command: 'plan' | 'apply' | 'undo'; output: Format }
 /** Where a command prints its report, and where it prints an error. */
 export type Printers = Record<'print' | 'printError', (text: string) => void>
 
-/** Prints how a command ended that did not do everything, and returns the exit code. */
+/** Prints how a command ended before it was complete, and returns the exit code. */
 export function reportEnd(end: End, { command, output }: Ending, { print, printError }: Printers): 1 {
   const { state, message, blockers } = end
   if (output === 'json') print(asJson({ formatVersion: 1, state, message, blockers }))

@@ -20,7 +20,7 @@ export function table(rows: readonly (readonly string[])[]): string[] {
   )
 }
 
-/** A line whose margin counts, as of YAML, otherwise as plain text. */
+/** A line that keeps its indentation, for example in YAML, and is otherwise plain text. */
 export function plainLine(text: string): string {
   const [margin = ''] = /^ */.exec(text) ?? []
   return `${margin}${plainText(text)}`
@@ -35,14 +35,14 @@ export function findings(title: string, all: readonly Finding[]): string {
   return section(`${title} (${all.length})`, lines)
 }
 
-/** A remedy whose command is a code span: it gets its flags with the whole report. */
+/** A remedy with its command as a code span, which gets its flags with the whole report. */
 function codeText(remedy: Remedy): string {
   if (typeof remedy === 'string') return remedy
   const { command, text } = remedy
   return `\`${command}\`${text === undefined ? '' : `: ${text}`}`
 }
 
-/** A report for programs. A remedy is a text. */
+/** A report for programs, in which each remedy is a text. */
 export function asJson(value: object): string {
   const texts = (key: string, of: unknown) => (key === 'remedy' ? remedyText(of as Remedy) : of)
   return `${escapeMisleading(JSON.stringify(value, texts, 2))}\n`

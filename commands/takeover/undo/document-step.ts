@@ -16,8 +16,8 @@ import { counted } from '../../../lib/text.ts'
 const key = 'config'
 
 /**
- * Counts in MetalLB's ConfigMap the Services that came and went meanwhile. The predecessor would count them itself, one by
- * one, and each time MetalLB would close the sessions of all nodes.
+ * Updates the counts in MetalLB's ConfigMap for Services that came and went meanwhile. The predecessor would update
+ * them one by one, and each time MetalLB would close the sessions of all nodes.
  */
 export function documentStep({ client, found, signal, check, clock }: UndoWork): TakeoverStep {
   const read = async (): Promise<{ map: ConfigMap; waves: Miscounted[][]; counts: Recount } | undefined> => {

@@ -32,7 +32,7 @@ import { isMarked } from './undo-service.ts'
 import type { UndoWork } from './undo-steps.ts'
 import { counted } from '../../../lib/text.ts'
 
-/** Gives the objects of MetalLB the names and fields that the predecessor expects, without an address without a way. */
+/** Gives the MetalLB objects the names and fields that the predecessor expects, while every address keeps a route. */
 export function metallbStep(work: UndoWork): TakeoverStep {
   const { client, signal, check, clock } = work
   return {
@@ -53,7 +53,7 @@ export function metallbStep(work: UndoWork): TakeoverStep {
       if (!seen) return
       await writePools(work, seen)
       const configuration = predecessorConfiguration(seen.facts)
-      // All waves have a single runner: it leaves sessions time to come up between them.
+      // All waves use one configurator, which leaves sessions time to come up between them.
       const configurator = configureObjects({ client, configuration, now: () => clock.now() })
       for (let isUnfinished = true; isUnfinished && !signal.aborted;) {
         await check()
@@ -67,7 +67,7 @@ export function metallbStep(work: UndoWork): TakeoverStep {
   }
 }
 
-/** So many changes are named. */
+/** The maximum number of changes that a text names. */
 const maxNamed = 3
 
 function changesText(changes: readonly ObjectChange[]): string {
@@ -81,7 +81,7 @@ function changesText(changes: readonly ObjectChange[]): string {
 
 type Seen = { facts: PredecessorFacts; existing: KubeObject[] }
 
-/** The objects of MetalLB, and everything that decides about them; undefined where neither we nor the predecessor wrote any. */
+/** The MetalLB objects, and everything that determines them; undefined if neither we nor the predecessor wrote any. */
 async function look({ client, found }: UndoWork): Promise<Seen | undefined> {
   const namespace = found.metallb?.namespace ?? (await ownNamespace(client, found))
   if (namespace === undefined) return undefined
@@ -104,7 +104,7 @@ async function look({ client, found }: UndoWork): Promise<Seen | undefined> {
   }
 }
 
-/** The namespace of the objects of MetalLB that we wrote, where the predecessor had none when we came. */
+/** The namespace of the MetalLB objects that we wrote, if the predecessor had none when we took over. */
 async function ownNamespace(client: KubeClient, { predecessor }: FoundBefore): Promise<string | undefined> {
   const of = predecessorNamed(predecessor)
   const all = (await Promise.all(metallbKinds.map((kind) => listAllKnown(client, kind, {})))).flat()
@@ -113,8 +113,8 @@ async function ownNamespace(client: KubeClient, { predecessor }: FoundBefore): P
 }
 
 /**
- * Whether the predecessor will announce a Service: we or it hold it with an address. Its mirror of the control plane it
- * does not.
+ * Whether the predecessor will announce a Service: it has an address, and we or the predecessor hold it. The
+ * predecessor's mirror of the control plane does not count.
  */
 export function isServed(service: Service, found: FoundBefore): boolean {
   const { metadata, spec } = service
@@ -128,9 +128,9 @@ export function isServed(service: Service, found: FoundBefore): boolean {
 const fieldManager = 'eip-admission-takeover'
 
 /**
- * Gives the pools of Services that came since the names of the predecessor. MetalLB's webhook refuses two pools with one
- * address: there the old one goes and the new one comes in the same moment. Where it refuses nothing the new one is first.
- * The advertisement names both meanwhile.
+ * Gives the pools of Services that came since the takeover the predecessor's names. MetalLB's webhook refuses two pools
+ * with one address, so the new pool is created right after the removal of the old one. Without such a refusal the new
+ * pool comes first. Meanwhile the advertisement names both.
  */
 async function writePools(work: UndoWork, { facts, existing }: Seen): Promise<void> {
   const { client, check } = work
@@ -148,7 +148,7 @@ async function writePools(work: UndoWork, { facts, existing }: Seen): Promise<vo
   }
 }
 
-/** Writes a pool in the place of an old one, which comes back if that fails: without either its address has no route. */
+/** Replaces an old pool, and restores it if that fails: without either, the address has no route. */
 async function writePool(work: UndoWork, pool: IPAddressPool, old?: IPAddressPool): Promise<void> {
   const { client } = work
   const refused = await creationError(client, pool)
@@ -162,7 +162,7 @@ async function writePool(work: UndoWork, pool: IPAddressPool, old?: IPAddressPoo
   }
 }
 
-/** A new object of the same name and content. */
+/** A new object with the same name and content. */
 function asNew(pool: IPAddressPool): IPAddressPool {
   const { apiVersion, kind, spec, metadata } = pool
   const { labels, annotations } = metadata
@@ -174,7 +174,10 @@ function asNew(pool: IPAddressPool): IPAddressPool {
   }
 }
 
-/** About sixteen seconds: MetalLB's webhook learns of a removal at once, and an API server that restarts is back by then. */
+/**
+ * About sixteen seconds: MetalLB's webhook learns of a removal at once, and a restarting API server is back within this
+ * time.
+ */
 const tries = { count: 20, firstMs: 50, maxMs: 1_000 }
 
 async function createSoon({ client, clock }: UndoWork, pool: IPAddressPool): Promise<void> {
@@ -198,7 +201,7 @@ async function creationError(client: KubeClient, pool: IPAddressPool): Promise<K
   }
 }
 
-/** Whether another pool has the address. MetalLB has these words in all versions that have a webhook. */
+/** Whether another pool has the address. MetalLB uses these words in all versions that have a webhook. */
 function isOverlap({ message }: KubeError): boolean {
   return message.includes('overlaps with')
 }

@@ -25,10 +25,10 @@ export function isMarked({ metadata }: Service): boolean {
 }
 
 /**
- * The merge patch that gives a Service back to a predecessor: its finalizer in place of ours, and none of our annotations.
- * The address stays in spec: without it the predecessor would look for one. Undefined if there is nothing of ours.
- * `isShared`: the Service is being deleted, and another one shows its address. It gets no finalizer of the predecessor, which
- * would delete the reservation.
+ * The merge patch that gives a Service back to a predecessor: its finalizer in place of ours, and none of our
+ * annotations. The address stays in the spec: without it the predecessor would look for one. Undefined if there is
+ * nothing of ours. `isShared`: the Service is being deleted, and another one shows its address. Then it does not get
+ * the predecessor's finalizer, because that would delete the reservation.
  */
 export function undoPatch(
   service: Service,
@@ -43,7 +43,7 @@ export function undoPatch(
   // The API server refuses a new finalizer on an object that is being deleted.
   const added = isHeld && deletionTimestamp === undefined ? predecessorFinalizers : []
   const removed = ourAnnotations.filter((name) => annotations[name] !== undefined)
-  // By these annotations we made MetalLB withdraw the address.
+  // With these annotations we made MetalLB withdraw the address.
   const isWithdrawn = annotations[withdrawingAnnotation] !== undefined
   const withdrawn = metallbPoolAnnotations.filter((name) => isWithdrawn && annotations[name] === unusedPoolName)
   return {
@@ -55,7 +55,7 @@ export function undoPatch(
   }
 }
 
-/** The other Services that show the address of one that is being deleted: whoever ends that one must keep the reservation. */
+/** The other Services that show the address of a Service under deletion, for which the reservation must be kept. */
 export function sharersOf(service: Service, seen: { services: Service[]; records: ElasticIP[] }): Key[] {
   if (service.metadata.deletionTimestamp === undefined) return []
   const key = keyOf(service)
@@ -70,7 +70,7 @@ function addressesOf(service: Service): string[] {
   return shownAddresses(service, allRequestAnnotations({ annotations: [] })).map(({ address }) => address)
 }
 
-/** Whether a Service that is being deleted would leave its reservation behind: nobody but us would have released it. */
+/** Whether a Service under deletion would leave its reservation behind, because only we would have released it. */
 export function leavesReservation(service: Service, predecessorFinalizers: readonly string[]): boolean {
   const { finalizers = [], deletionTimestamp } = service.metadata
   return (

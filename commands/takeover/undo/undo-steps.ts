@@ -40,7 +40,7 @@ type Clearing<T> = Pick<TakeoverStep, 'title'> & {
   clear: (one: T) => Promise<unknown>
 }
 
-/** Clears what is left, until nothing is. What somebody else wrote or removed meanwhile, the next look decides anew. */
+/** Makes a step that clears things until none is left. The next look handles what others wrote or removed meanwhile. */
 function clearingStep<T>(
   { check }: Pick<UndoWork, 'check'>,
   { title, things, left, clear }: Clearing<T>,
@@ -61,7 +61,7 @@ function clearingStep<T>(
   }
 }
 
-/** Ignores that somebody else wrote or removed the object meanwhile: the next look decides anew. */
+/** Ignores a concurrent write or removal of the object, because the next look handles it. */
 export function unlessRace(error: unknown): void {
   if (!isConflict(error) && !isNotFound(error)) throw error
 }
@@ -71,7 +71,7 @@ const configurations = [
   { resource: validatingWebhookConfigurations, name: names.validatingConfiguration },
 ]
 
-/** Removes our webhook configurations: without our process they would only delay every request. */
+/** Removes our webhook configurations, which without our process would only delay every request. */
 export function webhooksStep({ client, check }: Pick<UndoWork, 'client' | 'check'>): TakeoverStep {
   return clearingStep(
     { check },
@@ -87,7 +87,7 @@ export function webhooksStep({ client, check }: Pick<UndoWork, 'client' | 'check
   )
 }
 
-/** Gives every Service the predecessor's finalizer, and takes away what we wrote, our condition last. */
+/** Gives every Service the predecessor's finalizer, and removes what we wrote, our condition last. */
 export function servicesStep(work: UndoWork): TakeoverStep {
   const { client, found } = work
   return clearingStep(work, {
@@ -107,7 +107,7 @@ export function servicesStep(work: UndoWork): TakeoverStep {
   })
 }
 
-/** Removes our records and leaves their reservations alone: no process of ours runs that would release them. */
+/** Removes our records but not their reservations, because none of our processes runs to release them. */
 export function recordsStep(work: UndoWork): TakeoverStep {
   const { client } = work
   return clearingStep(work, {
@@ -123,10 +123,13 @@ export function recordsStep(work: UndoWork): TakeoverStep {
   })
 }
 
-/** A Service, and the other Services that show the address with which it is being deleted. */
+/** A Service with its record, and, if it is being deleted, the other Services that show its address. */
 export type SharedService = { service: Service; record: ElasticIP | undefined; sharers: Key[] }
 
-/** All records, and every Service with its record and those who share its address while it is being deleted. */
+/**
+ * Reads all records, and every Service with its record and the Services that share its address while it is being
+ * deleted.
+ */
 export async function readServices(client: KubeClient): Promise<{ all: SharedService[]; records: ElasticIP[] }> {
   const [stored, records] = await Promise.all([listAll(client, services), knownRecords(client)])
   const firsts = records.filter((record) => !isSecond(record))
@@ -139,19 +142,19 @@ export async function readServices(client: KubeClient): Promise<{ all: SharedSer
   return { all, records }
 }
 
-/** The records; none if the cluster does not know them. */
+/** The records; none if the cluster lacks their CRD. */
 function knownRecords(client: KubeClient): Promise<ElasticIP[]> {
   return listAllKnown(client, elasticIPs, {}) as Promise<ElasticIP[]>
 }
 
-/** Starts the predecessor as it was found, and waits until it runs and, where it elects a leader, leads. */
+/** Starts the predecessor as it was found, and waits until it runs and, if it elects a leader, leads. */
 export function returnStep(
   client: KubeClient,
   { workloads: found, lease }: FoundBefore,
   release: () => Promise<void>,
 ): TakeoverStep {
   const ran = found.filter(({ isRunning }) => isRunning)
-  // Two versions of it beside each other would both buy addresses. Where none ran, a person had stopped it.
+  // Two versions of it side by side would both buy addresses. If none ran, a person had stopped it.
   const workloads = ran.length > 0 ? ran : found
   const read = () => Promise.all(workloads.map(async (ref) => ({ ref, workload: await readWorkload(client, ref) })))
   return {
@@ -166,7 +169,7 @@ export function returnStep(
         if (readyPods(workload) === 0)
           return { text: `${text} has no ready pod yet`, hint: `\`kubectl get pods -n ${namespace}\`` }
       }
-      // A predecessor that ran and held no lease elects by another lock.
+      // A predecessor that ran without holding the lease elects by another lock.
       if (!lease.isUsed || (ran.length > 0 && lease.holder === undefined)) return undefined
       const { namespace, name } = lease
       const stored = await client.get(leases, { namespace, name })
@@ -175,7 +178,7 @@ export function returnStep(
     },
     async act() {
       for (const { ref, workload } of await read())
-        // A person may have stopped it before we came: one replica is what the manifests say.
+        // A person may have stopped it before the takeover. Its manifests have one replica.
         if (workload && isStopped(workload)) await startWorkload(client, workload, ref.replicas || 1)
       // Until its pod can take the lease, no other program should.
       if ((await read()).every(({ workload }) => workload && readyPods(workload) > 0)) await release()

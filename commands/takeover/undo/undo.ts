@@ -30,10 +30,10 @@ export type UndoDeps = RunDeps & { namespace: string }
 /** The predecessor's name for people, and the reservations that no program will look after. */
 export type UndoResult = { title: string; reservations: LeftReservation[] }
 
-/** Brings the predecessor back, however far a takeover is. */
+/** Brings the predecessor back, however far the takeover got. */
 export async function undoTakeover(deps: UndoDeps): Promise<UndoResult> {
   const { client, namespace } = deps
-  // Without a record of a takeover, `undo` does not even write a lock.
+  // Without a record of a takeover, `undo` writes nothing, not even a lock.
   const { found } = recorded(await readProgress(client, namespace), namespace)
   const { title } = predecessorNamed(found.predecessor)
   const running = (await ownWorkloads(client, namespace)).filter((workload) => !isStopped(workload))
@@ -92,8 +92,8 @@ async function carryOut({ client, namespace, signal, tell }: UndoDeps, run: Run)
 }
 
 /**
- * Notes the reservations that no program will look after, and returns whether there are new ones. The first look knows the
- * most: what a later one misses may be gone by then.
+ * Notes the reservations that no program will look after, and returns whether there are new ones. The first look sees
+ * the most, because later ones may miss what is already removed.
  */
 function noteLeft(left: LeftReservation[], seen: readonly LeftReservation[]): boolean {
   const added = seen.filter(({ id }) => !left.some((one) => one.id === id))
@@ -102,8 +102,8 @@ function noteLeft(left: LeftReservation[], seen: readonly LeftReservation[]): bo
 }
 
 /**
- * The reservations that no live Service holds: those of records in any phase, and those without a record that the last sweep
- * saw.
+ * The reservations that no live Service holds: those of records in any phase, and those without a record from the last
+ * sweep.
  */
 async function leftReservations({ client, found }: UndoWork, namespace: string): Promise<LeftReservation[]> {
   const [{ all, records }, map] = await Promise.all([
