@@ -46,4 +46,26 @@ for (const [what, failuresLeft, ageMs, expected] of rows)
     assert.is(await reads(failuresLeft, ageMs), expected)
   })
 
+test('a read that the end of a term cuts off is no failure, and the next term reads at once', async () => {
+  const clock = fakeClock()
+  let count = 0
+  const known: Pick<KnownAddress, 'ageMs' | 'look'> = {
+    ageMs: () => Infinity,
+    look: async (ends) => {
+      count += 1
+      ends.throwIfAborted()
+    },
+  }
+  const looks = cloudLooks({
+    known: known as KnownAddress,
+    readIntervalMs: 60_000,
+    failuresLeft: () => Infinity,
+    sight: cloudSight(() => clock.now()),
+    clock,
+  })
+  assert.is(await looks.look(AbortSignal.abort()), undefined)
+  assert.is(await looks.look(signal), undefined)
+  assert.is(count, 2)
+})
+
 test.run()

@@ -381,6 +381,51 @@ test('the guardian on the holder lets another one lead, once a minute, and not w
   await world.stop()
 })
 
+test('the guardian on the holder continues to lead while it reports a problem, and lets another one lead after that', async () => {
+  const world = guardedWorld({ ownNode: 'a' })
+  for (const name of ['b', 'c'] as const) world.servers[name] = 'refuses'
+  await world.start()
+  world.cloud.setList((found) => [second, ...found])
+  await world.clock.pass(61_000)
+  for (const name of ['b', 'c'] as const) world.servers[name] = 'well'
+  await world.clock.pass(30_000)
+  assert.match(world.guard.problem() ?? '', '2 reservations have the tag cp')
+  assert.ok(world.isLeading())
+  world.cloud.setList()
+  await world.clock.pass(30_000)
+  assert.equal([world.guard.problem(), world.isLeading()], [undefined, false])
+  await world.stop()
+})
+
+test('a guardian that leads again reads at once which machine another guardian has moved the address to', async () => {
+  const world = guardedWorld({ ownNode: 'a' })
+  world.lead()
+  await world.clock.pass(15_000)
+  assert.equal([world.isLeading(), world.guard.holder()?.name], [false, 'a'])
+  world.cloud.byHand('c')
+  world.lead()
+  await world.clock.pass(500)
+  assert.is(world.guard.holder()?.name, 'c')
+  await world.stop()
+})
+
+test('a guardian that leads again does not report a move of another guardian as its own', async () => {
+  const world = guardedWorld({ ownNode: 'c' })
+  await world.start()
+  world.cloud.faults.unassign = ['fails']
+  world.servers.a = 'refuses'
+  for (let ms = 0; ms < 5_000 && world.cloud.writes() === 0; ms += 50) await world.clock.pass(50)
+  world.cloud.faults.read = Array.from({ length: 100 }, () => 'fails')
+  while (world.isLeading()) await world.clock.pass(1_000)
+  world.cloud.byHand('b')
+  world.cloud.faults.read = []
+  world.lead()
+  // The pause after failed reads.
+  await world.clock.pass(12_000)
+  assert.equal([world.guard.holder()?.name, world.moves], ['b', []])
+  await world.stop()
+})
+
 test('a guardian that has to stop while it reads the provider begins no move', async () => {
   const world = guardedWorld()
   await world.clock.pass(15_000)

@@ -1,11 +1,12 @@
 // Changes by others in the mirror Service between our look and our write.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { mirrorAnnotations } from '../../../controllers/control-plane/mirror-objects.ts'
+import { mirrorAnnotations, sliceName } from '../../../controllers/control-plane/mirror-objects.ts'
 import { apiServerService, mirrorService } from '../../../controllers/control-plane/mirror-service.ts'
+import type { KubeClient } from '../../../kube/client.ts'
 import { isConflict } from '../../../kube/errors.ts'
-import { type Ingress, type Service, type ServicePort, splitKey } from '../../../kube/objects.ts'
-import { services } from '../../../kube/resource.ts'
+import { type EndpointSlice, type Ingress, type Service, type ServicePort, splitKey } from '../../../kube/objects.ts'
+import { endpointSlices, services } from '../../../kube/resource.ts'
 import { makeService } from '../../builders.ts'
 import { failureOf } from '../../clouds/scripted-server.ts'
 import { apiServer } from '../../fakes/api-server.ts'
@@ -27,10 +28,23 @@ const makeMirror = (facts: { ports?: ServicePort[]; shown?: Ingress[] }): Servic
     status: { loadBalancer: { ingress: facts.shown ?? [{ ip: address }] } },
   })
 
+const mirrorBy = (client: KubeClient) =>
+  mirrorService({
+    client,
+    address: () => address,
+    port: undefined,
+    isFailing: () => false,
+    event: () => {},
+    now: () => 0,
+    log: silentLog,
+  })
+
+const sourceService = makeService({ ...splitKey(apiServerService), type: 'ClusterIP', ports: [{ ...port, port: 443 }] })
+
 /** The mirror Service after two reconciles, where somebody changes it before the first write of the first one. */
 async function mirrorAfter(before: Service, changed: Service): Promise<Service | undefined> {
   const api = apiServer()
-  api.put(services, makeService({ ...splitKey(apiServerService), type: 'ClusterIP', ports: [{ ...port, port: 443 }] }))
+  api.put(services, sourceService)
   api.put(services, before)
   const hooks: Hooks = {
     before({ verb }) {
@@ -39,15 +53,7 @@ async function mirrorAfter(before: Service, changed: Service): Promise<Service |
       api.put(services, changed)
     },
   }
-  const mirror = mirrorService({
-    client: interposed(api.client, hooks),
-    address: () => address,
-    port: undefined,
-    isFailing: () => false,
-    event: () => {},
-    now: () => 0,
-    log: silentLog,
-  })
+  const mirror = mirrorBy(interposed(api.client, hooks))
   assert.ok(isConflict(await failureOf(mirror.reconcile(key, signal))))
   await mirror.reconcile(key, signal)
   return api.client.get(services, splitKey(key))
@@ -64,6 +70,35 @@ test('an address that another program shows with its mode while we write it stay
   const shown: Ingress[] = [{ ip: address, ipMode: 'VIP' }]
   const mirror = await mirrorAfter(makeMirror({ shown: [] }), makeMirror({ shown }))
   assert.equal(mirror?.status?.loadBalancer?.ingress, shown)
+})
+
+test('a slice that another replica replaces while we remove it stays', async () => {
+  const api = apiServer()
+  api.put(services, sourceService)
+  api.put(services, makeMirror({}))
+  const sliceOf = (facts: Pick<EndpointSlice, 'metadata' | 'addressType'>): EndpointSlice => ({
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    endpoints: [{ addresses: ['10.0.0.1'] }],
+    ...facts,
+  })
+  api.put(endpointSlices, sliceOf({ metadata: splitKey(apiServerService), addressType: 'IPv4' }))
+  const metadata = { ...splitKey(key), name: sliceName('external', 0) }
+  // The type of a slice cannot be changed, so both replicas remove this one.
+  api.put(endpointSlices, sliceOf({ metadata: { ...metadata, uid: 'before' }, addressType: 'IPv6' }))
+  const replacement = sliceOf({ metadata: { ...metadata, uid: 'after' }, addressType: 'IPv4' })
+  const hooks: Hooks = {
+    before: ({ verb }) => void (verb === 'remove' && api.put(endpointSlices, replacement)),
+  }
+  const client: KubeClient = {
+    ...api.client,
+    async list(resource, options) {
+      const list = await api.client.list(resource, options)
+      return { ...list, items: list.items.filter((one) => one.metadata.namespace === options?.namespace) }
+    },
+  }
+  assert.ok(isConflict(await failureOf(mirrorBy(interposed(client, hooks)).reconcile(key, signal))))
+  assert.ok(api.stored(endpointSlices).some(({ metadata: { uid } }) => uid === 'after'))
 })
 
 test.run()
