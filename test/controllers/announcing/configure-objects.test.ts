@@ -238,6 +238,25 @@ test('a look never misses what we wrote before it, under whatever name', () =>
     assert.is(await configurator.announces('late', signal), true)
   }))
 
+test('a look sees at once that a withdrawal took an address out of an object, under whatever name', () =>
+  onControlPlane(async ({ client, namespace }) => {
+    const at = await namespace()
+    const { object } = pool(at, 'several')
+    const configuration: ObjectConfiguration = {
+      ...poolsIn(at),
+      objects: ({ addresses }) => {
+        const data = { addresses: addresses.map(({ address }) => address).join() }
+        return { wanted: [{ object: { ...object, data } as KubeObject, subjects: [] }], problems: [] }
+      },
+      hasAddress: (stored, address) => (stored as ConfigMap).data?.['addresses']?.split(',').includes(address) ?? false,
+    }
+    const configurator = configureObjects({ client, configuration })
+    await configurator.carryOut(announcements('1', '2'), signal)
+    assert.is(await configurator.announces('2', signal), true)
+    await configurator.withdraw(announcements('1'), signal)
+    assert.equal([await configurator.announces('1', signal), await configurator.announces('2', signal)], [true, false])
+  }))
+
 test('a withdrawal removes what is no longer announced, and writes nothing that is not there', () =>
   onControlPlane(async ({ client, writes, namespace }) => {
     const at = await namespace()

@@ -193,6 +193,18 @@ inWorld('our second balancer goes with its pools, and the one that the Service s
   assert.ok(events.some((message) => message.startsWith(`Load balancer ${late} is deleted`)))
 })
 
+inWorld('a pool of another cluster in the project stays, and its origins are not read', async (world) => {
+  const { process, metal, balancers, count, api, at } = world
+  await process().reconcile(key, signal)
+  await balancers.addPool('of another cluster', signal)
+  metal.control.calls.clear()
+  await process().reconcile(key, signal)
+  assert.is(metal.control.calls.count('GET /lb/v1/loadbalancers/pools/*/origins'), 1)
+  await api.client.remove(services, at)
+  await process().reconcile(key, signal)
+  assert.equal(count(), [0, 1])
+})
+
 inWorld(
   'a list that cannot be read deletes nothing and creates nothing',
   async ({ process, metal, count, api, at }) => {

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { Unsettled, type Plan, runSteps } from '../../../controllers/loop/reconciler.ts'
+import { Unsettled, type Plan, keepKeys, runSteps } from '../../../controllers/loop/reconciler.ts'
 
 const { signal } = new AbortController()
 
@@ -55,6 +55,15 @@ test('a run that is not settled after its last step is an error that names the l
   assert.instance(error, Unsettled)
   assert.match(String(error), /still not settled after 4 steps, the last of which were raise and raise/)
   assert.is(state.count, 4)
+})
+
+test('a new term forgets the keys that no longer exist, and remembers the others', () => {
+  const memory = new Map([
+    ['kept', 1],
+    ['gone', 2],
+  ])
+  keepKeys(memory, new Set(['kept', 'new']))
+  assert.equal([...memory], [['kept', 1]])
 })
 
 test.run()

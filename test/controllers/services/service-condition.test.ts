@@ -11,9 +11,11 @@ import {
 } from '../../../controllers/services/service-condition.ts'
 import { KubeError } from '../../../kube/errors.ts'
 import type { Condition, Service } from '../../../kube/objects.ts'
+import { services } from '../../../kube/resource.ts'
 import { sights } from '../../../lib/sights.ts'
 import type { Want } from '../../../ledger/want/want.ts'
 import { makeRecord, makeService } from '../../builders.ts'
+import { apiServer } from '../../fakes/api-server.ts'
 import { testRows } from '../../drawn-rows.ts'
 
 const [address, second] = ['203.0.113.7', '2001:db8::7']
@@ -115,7 +117,7 @@ function condition(type: string, status: 'True' | 'False', reason: string): Cond
 }
 
 /** A Service whose condition is written, and what its owner is told. */
-function play() {
+function play(client?: ServiceConditionDeps['client']) {
   let service: Service | undefined = makeService({})
   let wanted: Want = reserve
   let passedMs = 0
@@ -124,7 +126,7 @@ function play() {
   const told: string[] = []
   const written: unknown[] = []
   const deps: ServiceConditionDeps = {
-    client: {
+    client: client ?? {
       patch: (_resource, { patch }) => {
         if (refusal) return Promise.reject(refusal)
         const [change] = (patch as { strategic: Pick<Service, 'status'> }).strategic.status?.conditions ?? []
@@ -194,6 +196,16 @@ test('a Service that waits says so after five seconds, once, and keeps the time 
   assert.equal(told, [`EnsuredLoadBalancer: Ensured load balancer: ${address}`])
 })
 
+test('a Service with a mistake says so at once', async () => {
+  const { look, want, written } = play()
+  want({ kind: 'wrong', problems: ['no'] })
+  await look()
+  assert.equal(
+    written.map((one) => (one as Condition).reason),
+    ['Refused'],
+  )
+})
+
 test('a Service that is not announced says why, once for each reason', async () => {
   const { look, pass, fail, told } = play()
   await look()
@@ -236,6 +248,15 @@ for (const [reason, status, isThrown] of [
     )
     assert.is(failure, isThrown ? refusal : undefined)
   })
+
+test('a later Service of the same name does not get the condition of the one before', async () => {
+  const api = apiServer()
+  api.put(services, makeService({ uid: 'later' }))
+  const { look, show } = play(api.client)
+  show(address)
+  await look()
+  assert.is(api.stored(services)[0]?.status, undefined)
+})
 
 const reasonOf = (wanted: WantedCondition) => (typeof wanted === 'object' ? wanted.reason : (wanted ?? 'none'))
 testRows(

@@ -6,13 +6,16 @@ import { empty, emptySoftware } from '../../../announcers/empty.ts'
 import { metallbPoolAnnotations, unusedPoolName } from '../../../announcers/metallb/names.ts'
 import { kubeVip } from '../../../announcers/kube-vip/kube-vip.ts'
 import type { Announcement } from '../../../controllers/announcing/announcing.ts'
+import type { ServiceEvent } from '../../../controllers/services/service-condition.ts'
+import { type WithdrawalDeps, withdraw } from '../../../controllers/services/withdrawal.ts'
 import type { Service } from '../../../kube/objects.ts'
 import { services } from '../../../kube/resource.ts'
-import { serviceFinalizer, withdrawingAnnotation } from '../../../ledger/record/names.ts'
+import { addressAnnotation, serviceFinalizer, withdrawingAnnotation } from '../../../ledger/record/names.ts'
 import type { Policy } from '../../../settings/service-policy.ts'
 import { makeService } from '../../builders.ts'
+import { apiServer } from '../../fakes/api-server.ts'
 import type { Hooks } from '../../fakes/interposed.ts'
-import { makeHarness, type Harness, type Process } from '../../ledger/harness.ts'
+import { makeHarness, type Harness, type Process, usualPolicy } from '../../ledger/harness.ts'
 
 const disabled = { 'metallb.universe.tf/address-pool': 'disabled' }
 const software: Announcer = {
@@ -272,6 +275,48 @@ test('an address that another Service shows is not released, and the error says 
   assert.is(message, `address ${play.address} is not released while another Service shows it: default/other`)
   assert.is(play.reservationsOf().length, 1)
 })
+
+test('an address is not released while, by the caches, its own Service still shows it', async () => {
+  const play = await announced()
+  play.change((service) => leaving(cleared(service)))
+  play.network.set(play.address, { services: ['default/web'] })
+  assert.is(await play.look(), 500)
+  assert.is(play.reservationsOf().length, 1)
+  play.network.clear()
+  await play.look()
+  assert.is(play.reservationsOf().length, 0)
+})
+
+const [held, other] = ['203.0.113.7', '203.0.113.8']
+const mayNotHave = 'The Service may not have the address that it shows; eip-admission withdraws it'
+for (const [what, annotated, requested, message] of [
+  ['has no address from us', undefined, undefined, mayNotHave],
+  ['requests another address than it has from us', held, other, mayNotHave],
+  [
+    'has an address from us',
+    held,
+    held,
+    `The provider no longer has address ${held}; eip-admission reserves another one`,
+  ],
+] as const)
+  test(`the Event of a withdrawal from a Service that ${what}`, async () => {
+    const api = apiServer()
+    const service = makeService({
+      ...(annotated !== undefined && { annotations: { [addressAnnotation]: annotated } }),
+      ...(requested !== undefined && { loadBalancerIP: requested }),
+    })
+    const told: ServiceEvent[] = []
+    const deps: WithdrawalDeps = {
+      client: api.client,
+      announcer: software,
+      requestAnnotations: usualPolicy.requestAnnotations,
+      want: () => ({ kind: 'reserve', location: 'da', family: 'ipv4', reclaim: 'Delete', warnings: [] }),
+      now: () => new Date(0),
+      event: (_service, event) => void told.push(event),
+    }
+    await withdraw(deps, api.put(services, service))
+    assert.equal(told, [{ type: 'Warning', reason: 'SyncLoadBalancerFailed', message }])
+  })
 
 test('of two Services that share an own address, one can be deleted', async () => {
   const play = await announced()
