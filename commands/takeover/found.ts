@@ -7,7 +7,7 @@ import type { KubeClient } from '../../kube/client.ts'
 import type { Key } from '../../kube/objects.ts'
 import { names } from '../../settings/installed-names.ts'
 import type { ObjectRef, PlannedLease, PlannedService, PredecessorWorkload, TakeoverPlan } from './plan/plan.ts'
-import { type AnnouncingNodes, readAnnouncing } from './routes.ts'
+import { type AnnouncingNodes, readAnnouncing } from './announcing-nodes.ts'
 import { type Predecessor, finalizersOf, predecessors } from '../../inspect/predecessors.ts'
 
 /** The state that `undo` restores. It contains no secret, because a ConfigMap stores it. */

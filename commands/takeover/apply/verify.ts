@@ -14,7 +14,7 @@ import { canonicalIpAddress } from '../../../lib/ip-address.ts'
 import { counted } from '../../../lib/text.ts'
 import type { FoundBefore } from '../found.ts'
 import type { PlannedService } from '../plan/plan.ts'
-import { type AnnouncingNodes, announcingProblems, readAnnouncing } from '../routes.ts'
+import { type AnnouncingNodes, announcingProblems, readAnnouncing } from '../announcing-nodes.ts'
 import type { Missing, TakeoverStep } from '../steps.ts'
 
 /** The state after a takeover: the Services that it took over, and those that users removed meanwhile. */
