@@ -31,14 +31,19 @@ const maxSteps = 15
 /** Maintains the mirror Service, which is its only key. */
 export function mirrorService(options: MirrorServiceOptions): Reconciler {
   const { now } = options
-  // Bursts that no adoption, human edit or rolling upgrade of the API servers exceeds.
+  // Bursts that no adoption or human edit exceeds.
   const paces: Paces = { service: repairPace(6, now), endpoints: repairPace(30, now) }
   return {
     name: 'mirror-service',
     reconcile: (key, signal) =>
       runSteps(
         {
-          look: (aborted) => look(options, key, aborted),
+          look: async (aborted) => {
+            const seen = await look(options, key, aborted)
+            // API servers that come and go are no other program's doing.
+            paces.endpoints.wants(JSON.stringify(seen.source.slices.map((slice) => slice.endpoints)))
+            return seen
+          },
           plan: (seen: MirrorSeen) => ({ step: planMirror(seen) }),
           carryOut: (step: MirrorStep, seen, aborted) => carryOut({ ...options, paces }, { step, seen }, aborted),
           maxSteps,
@@ -175,6 +180,8 @@ type RepairPace = {
   pauseMs(): number
   /** Records a repair. */
   made(): void
+  /** Says what the repairs restore. Those of something else do not count any more. */
+  wants(content: string): void
 }
 
 const intervalMs = 10_000
@@ -182,6 +189,7 @@ const intervalMs = 10_000
 /** Makes a pace that permits `burst` repairs at once, and then one in each interval. */
 export function repairPace(burst: number, now: () => number): RepairPace {
   const times: number[] = []
+  let wanted: string | undefined
   const windowMs = burst * intervalMs
   return {
     pauseMs() {
@@ -192,6 +200,10 @@ export function repairPace(burst: number, now: () => number): RepairPace {
     made() {
       times.push(now())
       if (times.length > burst) times.shift()
+    },
+    wants(content) {
+      if (content !== wanted) times.length = 0
+      wanted = content
     },
   }
 }

@@ -122,10 +122,8 @@ export function serviceCondition(deps: ServiceConditionDeps): Reconciler {
       if (!service || wanted === 'kept') return {}
       if (isWaiting && wanted.reason !== 'Refused' && waitingMs < unsaidMs) return { againInMs: unsaidMs - waitingMs }
       const stored = addressConditionOf(service)
-      if (!isSame(stored, wanted)) {
-        await write(deps, { service, stored, wanted }, signal)
-        if (wanted) recordEvent(deps, { service, stored, wanted })
-      }
+      if (!isSame(stored, wanted) && (await write(deps, { service, stored, wanted }, signal)))
+        recordEvent(deps, { service, stored, wanted })
       return isWaiting ? { againInMs: pendingPollMs } : {}
     },
   }
@@ -149,10 +147,15 @@ export function isSame(stored: ConditionFacts | undefined, wanted: ConditionFact
   return stored?.status === wanted?.status && stored?.reason === wanted?.reason && stored?.message === wanted?.message
 }
 
-function write({ client, now }: ServiceConditionDeps, change: Change, signal: AbortSignal): Promise<void> {
-  const { service, wanted } = change
-  if (!wanted) return removeCondition(client, service)
-  return patchCondition(client, { service, change: conditionOf(service, wanted, now()) }, signal)
+/** Whether the condition was written: an address that arrived meanwhile decides it anew, at the watch's next event. */
+function write(
+  { client, now }: ServiceConditionDeps,
+  { service, wanted }: Change,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { uid, resourceVersion } = service.metadata
+  const change = wanted ? conditionOf(service, wanted, now()) : removal
+  return patchCondition(client, { service, seen: { uid, resourceVersion }, change }, signal)
 }
 
 /** Our condition on a Service as it is written. */
@@ -162,25 +165,35 @@ export function conditionOf(service: Service, wanted: ConditionFacts, now: Date)
   return { ...wanted, type: addressCondition, lastTransitionTime: time }
 }
 
+const removal = { $patch: 'delete' } as const
+
 /** Removes our condition from a Service. */
-export function removeCondition(client: Pick<KubeClient, 'patch'>, service: Service): Promise<void> {
-  return patchCondition(client, { service, change: { $patch: 'delete' } })
+export async function removeCondition(client: Pick<KubeClient, 'patch'>, service: Service): Promise<void> {
+  await patchCondition(client, { service, seen: { uid: service.metadata.uid }, change: removal })
+}
+
+type ConditionPatch = {
+  service: Service
+  /** The metadata that must still match: a new Service may have taken the name. */
+  seen: { uid: string | undefined; resourceVersion?: string | undefined }
+  change: Condition | typeof removal
 }
 
 /** Merges by type, because the announcing software may have conditions of its own. */
 async function patchCondition(
   client: Pick<KubeClient, 'patch'>,
-  { service, change }: { service: Service; change: Partial<Condition> | { $patch: 'delete' } },
+  { service, seen, change }: ConditionPatch,
   signal?: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const conditions = [{ ...change, type: addressCondition }]
-  const strategic = { metadata: { uid: service.metadata.uid }, status: { conditions } }
+  const patch = { strategic: { metadata: seen, status: { conditions } } }
   const options = { fieldManager: serviceFieldManager, subresource: 'status', ...(signal && { signal }) } as const
   try {
-    await client.patch(services, { ...splitKey(keyOf(service)), patch: { strategic } }, options)
+    await client.patch(services, { ...splitKey(keyOf(service)), patch }, options)
+    return true
   } catch (error) {
-    // A new Service may have taken the name.
-    if (!isNotFound(error) && !isConflict(error)) throw error
+    if (isNotFound(error) || isConflict(error)) return false
+    throw error
   }
 }
 

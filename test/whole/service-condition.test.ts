@@ -52,7 +52,6 @@ test('kubectl waits for the condition; those of others beside it stay, and no wr
   quota.set(256)
   await stage.run('wait', `--for=condition=${addressCondition}`, 'service/web', '--timeout=120s')
   const address = await stage.settled('web')
-  // A condition that was decided before the address came may be stored after it, and is corrected.
   const { message } = await hasReason('web', 'AddressShown')
   assert.is(message, `The status shows ${address}`)
   const { metadata, status } = await eventually('its last write, of managed fields, has come', async () => {

@@ -2,7 +2,11 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { mirrorAnnotations, sliceName } from '../../../controllers/control-plane/mirror-objects.ts'
-import { apiServerService, mirrorService } from '../../../controllers/control-plane/mirror-service.ts'
+import {
+  type MirrorServiceOptions,
+  apiServerService,
+  mirrorService,
+} from '../../../controllers/control-plane/mirror-service.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import { isConflict } from '../../../kube/errors.ts'
 import { type EndpointSlice, type Ingress, type Service, type ServicePort, splitKey } from '../../../kube/objects.ts'
@@ -28,7 +32,7 @@ const makeMirror = (facts: { ports?: ServicePort[]; shown?: Ingress[] }): Servic
     status: { loadBalancer: { ingress: facts.shown ?? [{ ip: address }] } },
   })
 
-const mirrorBy = (client: KubeClient) =>
+const mirrorBy = (client: KubeClient, options: Partial<MirrorServiceOptions> = {}) =>
   mirrorService({
     client,
     address: () => address,
@@ -37,6 +41,7 @@ const mirrorBy = (client: KubeClient) =>
     event: () => {},
     now: () => 0,
     log: silentLog,
+    ...options,
   })
 
 const sourceService = makeService({ ...splitKey(apiServerService), type: 'ClusterIP', ports: [{ ...port, port: 443 }] })
@@ -72,16 +77,47 @@ test('an address that another program shows with its mode while we write it stay
   assert.equal(mirror?.status?.loadBalancer?.ingress, shown)
 })
 
+const sliceOf = (facts: Pick<EndpointSlice, 'metadata' | 'addressType'> & Partial<EndpointSlice>): EndpointSlice => ({
+  apiVersion: 'discovery.k8s.io/v1',
+  kind: 'EndpointSlice',
+  endpoints: [{ addresses: ['10.0.0.1'] }],
+  ...facts,
+})
+
+/** The fake API server's lists, by namespace: the mirror's slices have other labels than the API servers'. */
+const byNamespace = (client: KubeClient): KubeClient => ({
+  ...client,
+  async list(resource, options) {
+    const list = await client.list(resource, options)
+    return { ...list, items: list.items.filter((one) => one.metadata.namespace === options?.namespace) }
+  },
+})
+
+test('an API server that fails and recovers for minutes is followed, and no other program is blamed', async () => {
+  const api = apiServer()
+  api.put(services, sourceService)
+  api.put(services, makeMirror({}))
+  const both = [{ addresses: ['10.0.0.1'] }, { addresses: ['10.0.0.2'] }]
+  api.put(endpointSlices, sliceOf({ metadata: splitKey(apiServerService), addressType: 'IPv4', endpoints: both }))
+  let isDown = false
+  const blamed: string[] = []
+  const mirror = mirrorBy(byNamespace(api.client), {
+    isFailing: (one) => isDown && one === '10.0.0.2',
+    event: (_service, { message }) => blamed.push(message),
+  })
+  for (let n = 0; n < 40; n++) {
+    isDown = !isDown
+    await mirror.reconcile(key, signal)
+    const slice = api.stored(endpointSlices).find(({ metadata }) => metadata.name === sliceName('external', 0))
+    assert.is(slice?.endpoints?.length, isDown ? 1 : 2)
+  }
+  assert.equal(blamed, [])
+})
+
 test('a slice that another replica replaces while we remove it stays', async () => {
   const api = apiServer()
   api.put(services, sourceService)
   api.put(services, makeMirror({}))
-  const sliceOf = (facts: Pick<EndpointSlice, 'metadata' | 'addressType'>): EndpointSlice => ({
-    apiVersion: 'discovery.k8s.io/v1',
-    kind: 'EndpointSlice',
-    endpoints: [{ addresses: ['10.0.0.1'] }],
-    ...facts,
-  })
   api.put(endpointSlices, sliceOf({ metadata: splitKey(apiServerService), addressType: 'IPv4' }))
   const metadata = { ...splitKey(key), name: sliceName('external', 0) }
   // The type of a slice cannot be changed, so both replicas remove this one.
@@ -90,14 +126,7 @@ test('a slice that another replica replaces while we remove it stays', async () 
   const hooks: Hooks = {
     before: ({ verb }) => void (verb === 'remove' && api.put(endpointSlices, replacement)),
   }
-  const client: KubeClient = {
-    ...api.client,
-    async list(resource, options) {
-      const list = await api.client.list(resource, options)
-      return { ...list, items: list.items.filter((one) => one.metadata.namespace === options?.namespace) }
-    },
-  }
-  assert.ok(isConflict(await failureOf(mirrorBy(interposed(client, hooks)).reconcile(key, signal))))
+  assert.ok(isConflict(await failureOf(mirrorBy(interposed(byNamespace(api.client), hooks)).reconcile(key, signal))))
   assert.ok(api.stored(endpointSlices).some(({ metadata: { uid } }) => uid === 'after'))
 })
 

@@ -249,6 +249,17 @@ for (const [reason, status, isThrown] of [
     assert.is(failure, isThrown ? refusal : undefined)
   })
 
+test('a condition that was decided before the address came is not stored after it', async () => {
+  const api = apiServer()
+  api.put(services, makeService())
+  api.put(services, showing(address))
+  const { look, want, told } = play(api.client)
+  want({ kind: 'wrong', problems: ['no'] })
+  await look()
+  assert.is(api.stored(services)[0]?.status?.conditions, undefined)
+  assert.equal(told, [])
+})
+
 test('a later Service of the same name does not get the condition of the one before', async () => {
   const api = apiServer()
   api.put(services, makeService({ uid: 'later' }))
