@@ -36,10 +36,13 @@ test('a project that has BGP costs one read, and is not changed', async () => {
   assert.equal([cloud.asked, cloud.project?.asn, warnings], [['project'], 65_100, []])
 })
 
-test('settings that the project overrules are reported once', async () => {
-  const { peering, log, warnings } = makeProject(usual, usual)
-  const look = projectPeering({ peering, log, wanted: { asn: 65_001, password: secret } })
+test('settings that the project overrules are reported once, and nothing when it no longer does', async () => {
+  const { cloud, peering, log, warnings } = makeProject(usual, usual)
+  const wanted: ProjectPeering = { asn: 65_001, password: secret }
+  const look = projectPeering({ peering, log, wanted })
   await look(signal)
+  await look(signal)
+  cloud.project = wanted
   await look(signal)
   assert.is(warnings.length, 1)
   assert.match(warnings[0] ?? '', 'its ASN is 65000 and not 65001, and it has no password')
