@@ -37,9 +37,7 @@ export async function cleanup(settings: CleanupSettings, given: CleanupDeps): Pr
   const { kubeconfig: file, apiServer, yes } = settings
   const { env, version } = given
   const flags = kubeconfigFlags(file, env)
-  const client = connect(credentialsOf({ kubeconfig: file, apiServer }, env), {
-    userAgent: `eip-admission/${version}`,
-  })
+  const client = connect(credentialsOf({ kubeconfig: file, apiServer }, env), { userAgent: `eip-admission/${version}` })
   await cleanUp(client, { yes, flags }, given)
 }
 

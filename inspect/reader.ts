@@ -32,7 +32,7 @@ export function readerOf(client: KubeClient): Reader {
 
 /** A client of the API server for reads, and for the probe. */
 export function clusterReader(credentials: Credentials, userAgent: string): ClusterReader {
-  const client = connect(credentials, { userAgent, timeoutMs: 30_000 })
+  const client = connect(credentials, { userAgent })
   return {
     ...readerOf(client),
     probe: (namespace) => probeOnce({ client, namespace }, new AbortController().signal),

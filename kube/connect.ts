@@ -13,7 +13,7 @@ import type { Log } from './log.ts'
 export type ConnectOptions = {
   /** The user agent in the API server's logs and metrics: `eip-admission/1.2.3`. */
   userAgent: string
-  /** The time-out of calls without their own. */
+  /** The time-out of calls without their own. 30 s by default, since a person prefers a late answer to none. */
   timeoutMs?: number
   /** How many calls, not counting watches, may be in progress; others wait. 32 by default. */
   maxConnections?: number
@@ -37,7 +37,7 @@ type Send = <T>(call: Call, options: CallOptions | undefined) => Promise<T>
 export function connect(credentials: Credentials, options: ConnectOptions): KubeClient & Watcher & Discovery {
   const { userAgent, maxConnections } = options
   const transport = http({ credentials, userAgent, maxConnections })
-  const defaultMs = options.timeoutMs ?? 10_000
+  const defaultMs = options.timeoutMs ?? 30_000
   const send = async <T>(call: Call, { signal, timeoutMs = defaultMs }: CallOptions = {}) => {
     const startedAt = performance.now()
     const report = (result: string, more: Pick<ObservedCall, 'answer' | 'message'>) =>

@@ -55,7 +55,7 @@ function commandsOf(root: Command): Record<string, string[]> {
 /** The cluster and namespace that a person means, as kubectl would find them. */
 async function clusterOf({ kubeconfig: file, context, namespace }: Place, version: string): Promise<Cluster> {
   const credentials = kubeconfig({ file, context })
-  const client = connect(credentials, { userAgent: `kubectl-eip/${version}`, timeoutMs: 30_000 })
+  const client = connect(credentials, { userAgent: `kubectl-eip/${version}` })
   return { client, namespace: namespace ?? (await credentials.current()).namespace ?? 'default', now: new Date() }
 }
 

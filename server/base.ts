@@ -40,6 +40,9 @@ export type Base = CloudConnection & {
   endAtOnce: ServeDeps['endAtOnce']
 }
 
+/** The time-out of a call to the API server; controllers repeat a call that failed. */
+const timeoutMs = 10_000
+
 /** Makes the clients of the cluster and the provider. It calls neither, unless a location is missing. */
 export async function createBase(settings: ServeSettings, deps: ServeDeps): Promise<Base> {
   const { env, version, signal, endAtOnce } = deps
@@ -59,9 +62,9 @@ export async function createBase(settings: ServeSettings, deps: ServeDeps): Prom
     logCall(observed)
   }
   const credentials = credentialsOf(settings.process, env)
-  const client = connect(credentials, { userAgent, observe })
+  const client = connect(credentials, { userAgent, observe, timeoutMs })
   // The process takes part in two elections at most.
-  const leaseClient = connect(credentials, { userAgent, observe, maxConnections: 2 })
+  const leaseClient = connect(credentials, { userAgent, observe, timeoutMs, maxConnections: 2 })
   const events = eventRecorders({ client, instance: identity, log })
   const { vendor, reload } = await connectCloud(settings, {
     userAgent,

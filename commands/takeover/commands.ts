@@ -81,7 +81,7 @@ function planSource(
   const kubeconfig = flags['--kubeconfig'] ?? env['KUBECONFIG']
   const credentials = credentialsOf({ kubeconfig, apiServer: flags['--api-server'] }, env)
   // The plan gets a reader, which cannot write.
-  const client = connect(credentials, { userAgent, timeoutMs: 30_000 })
+  const client = connect(credentials, { userAgent })
   const asked = (rights: readonly Right[]) => lackedRights(client, rights)
   return { reader: readerOf(client), lackedRights: asked, credentials, userAgent, env, flags, signal }
 }
@@ -170,7 +170,7 @@ async function reported(run: () => Promise<string>, of: Ending, deps: TakeoverDe
 }
 
 function common({ credentials, output, patienceMs }: Work, { version, print, signal, lockMs }: TakeoverDeps) {
-  const client = connect(credentials, { userAgent: `eip-admission/${version} takeover`, timeoutMs: 30_000 })
+  const client = connect(credentials, { userAgent: `eip-admission/${version} takeover` })
   const isText = output === 'text'
   // In JSON the output is a single document.
   const tell = (line: string) => (isText ? print(`${plainLine(line)}\n`) : undefined)
