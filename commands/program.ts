@@ -75,7 +75,7 @@ export const onceCommands: readonly OnceCommand[] = [
     table: installSettings,
     summary: 'Prepares a cluster for serve.',
     description:
-      'Applies the objects that serve needs: a namespace, the resource definition, roles, Secrets and ' +
+      'Applies the objects that serve needs: a namespace, the ElasticIP CRD, roles, Secrets and ' +
       'webhook configurations. It is safe to repeat with the same flags. Afterwards, run `eip-admission ' +
       'serve`.',
     start: ({ install }, given) => install(readInstallSettings(given)),

@@ -1,4 +1,4 @@
-export type AnnotationWriter = 'administrator' | 'eip-admission' | 'kubelet' | 'predecessor' | 'user'
+export type AnnotationWriter = 'eip-admission' | 'kubelet' | 'operator' | 'predecessor' | 'user'
 
 /** An annotation, as the code uses it and as docs/reference/annotations.md describes it. */
 export type Annotation = {

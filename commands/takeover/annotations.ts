@@ -9,7 +9,7 @@ export const takeoverAnnotations: readonly Annotation[] = [
   {
     name: suspendedAnnotation,
     on: 'Deployment',
-    writers: ['administrator'],
+    writers: ['operator'],
     values: '`true`',
     sentence:
       'On a workload that `takeover` stops, also on a DaemonSet: Argo CD, Flux or its owner is suspended and will not start it again meanwhile.',

@@ -54,7 +54,7 @@ const rights: Record<FactName, string> = {
   events: 'list events',
   roles: 'get roles, clusterroles and their bindings',
   definitions: 'list customresourcedefinitions',
-  elasticIPDefinition: 'get the CustomResourceDefinition of ElasticIP',
+  elasticIPDefinition: 'get the ElasticIP CRD',
   metallb: 'list ipaddresspools, bgppeers, bgpadvertisements and configurationstates',
   announcer: 'list the objects of the announcing software that the setting chooses, but no Secret',
   ciliumConfigs: 'list the ConfigMap cilium-config in all namespaces, where the setting chooses Cilium',

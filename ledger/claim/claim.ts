@@ -205,7 +205,7 @@ function start(deps: ProcessDeps, task: Task & Pick<Claim, 'family'>, timeLimit:
 
 function withoutFamily(family: IpFamily): string {
   const field = `spec.ipFamily: ${familyNames[family]}`
-  return `does not keep ${field}: the definition of ElasticIP is of an older version; ${doctorAdvice}`
+  return `does not keep ${field}: the ElasticIP CRD is of an older version; ${doctorAdvice}`
 }
 
 /** The address where it is known beforehand, or why there will be none. */

@@ -54,7 +54,7 @@ export const serviceAnnotations: readonly Annotation[] = annotationsOn('Service'
     writers: ['user'],
     values: 'the name of an ElasticIP',
     default: 'a warm or new address',
-    sentence: 'Requests the address of an ElasticIP that an administrator provisioned.',
+    sentence: 'Requests the address of an ElasticIP that an operator provisioned.',
   },
   {
     name: reclaimAnnotation,
@@ -97,7 +97,7 @@ export const recordAnnotations: readonly Annotation[] = annotationsOn('ElasticIP
   },
   {
     name: allowedBeforeMoveAnnotation,
-    writers: ['administrator'],
+    writers: ['operator'],
     values: 'names of namespaces, with commas between them, or `*`',
     sentence:
       'What `spec.allowedNamespaces` was before `kubectl eip move` closed the ElasticIP to change its Service. If it stays, the command was interrupted: repeat it.',
@@ -136,14 +136,14 @@ export const recordAnnotations: readonly Annotation[] = annotationsOn('ElasticIP
 export const ledgerAnnotations: readonly Annotation[] = annotationsOn('ConfigMap', [
   {
     name: confirmAnnotation,
-    writers: ['administrator'],
+    writers: ['operator'],
     values: 'a heartbeat or a cluster id',
     sentence:
       'On `eip-admission-ledger`: overrules another cluster whose heartbeat was found, or confirms a new `--cluster-id`. eip-admission removes the annotation when it has acted on it.',
   },
   {
     name: confirmProjectAnnotation,
-    writers: ['administrator'],
+    writers: ['operator'],
     values: 'a project, as the Event names it',
     sentence:
       'On `eip-admission-ledger`: the ledger belongs to this project from now on, or the addresses that this project lost really no longer exist. eip-admission removes the annotation when it has acted on it.',

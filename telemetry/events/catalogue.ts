@@ -134,7 +134,7 @@ export const catalogue = {
       'Restore the project and its token, or confirm the project: see the guide on troubleshooting.',
     ),
     ProjectConfirmed: normal(
-      'An administrator confirmed another project. eip-admission no longer manages the addresses in the previous project.',
+      'An operator confirmed another project. eip-admission no longer manages the addresses in the previous project.',
     ),
     ClusterTakenOver: normal('The other cluster with this id no longer exists, or an operator overruled it.'),
   }),

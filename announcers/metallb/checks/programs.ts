@@ -168,9 +168,8 @@ const maxInt32 = 2 ** 31 - 1
 
 export const metallbDefinitions = defineSoftwareCheck({
   id: 'metallb-definitions',
-  checks:
-    "The API server accepts BGPPeers under MetalLB's definitions: from 1.36 on it refuses those of 0.15.3 and older.",
-  good: "the API server can accept BGPPeers under MetalLB's definitions",
+  checks: "The API server accepts BGPPeers under MetalLB's CRDs: from 1.36 on it refuses those of 0.15.3 and older.",
+  good: "the API server can accept BGPPeers under MetalLB's CRDs",
   needs: ['definitions', 'server'],
   kinds: 'all',
   judge({ definitions, server }) {

@@ -15,7 +15,7 @@ const harmfulMs = backdateMs(defaultLifetimes.leafMs)
 export const apiServerVersion = defineCheck({
   id: 'api-server-version',
   section: 'API server',
-  checks: 'The API server answers, and its version knows every field of the definition of ElasticIP.',
+  checks: 'The API server answers, and its version knows every field of the ElasticIP CRD.',
   good: 'the API server answers, and its version is new enough',
   needs: ['server'],
   judge({ server: { version, major, minor } }) {
@@ -23,7 +23,7 @@ export const apiServerVersion = defineCheck({
     return {
       level: 'warning',
       what: `the API server is ${version}`,
-      why: `before 1.${oldestMinor} it may refuse the definition of ElasticIP, and eip-admission is tested on 1.36`,
+      why: `before 1.${oldestMinor} it may refuse the ElasticIP CRD, and eip-admission is tested on 1.36`,
       fix: 'upgrade Kubernetes',
     }
   },

@@ -106,8 +106,8 @@ function bundleFindings({ kind, metadata, webhooks = [] }: WebhookConfiguration,
 export const elasticIPFields = defineCheck({
   id: 'elastic-ip-definition',
   section: 'Webhooks',
-  checks: 'The definition of ElasticIP has every field that this version writes.',
-  good: 'the definition of ElasticIP has every field',
+  checks: 'The ElasticIP CRD has every field that this version writes.',
+  good: 'the ElasticIP CRD has every field',
   needs: ['elasticIPDefinition', 'webhooks'],
   judge({ elasticIPDefinition: found, webhooks }, context) {
     const wanted = fieldsOf(elasticIPDefinition)

@@ -96,7 +96,7 @@ function installStep(client: KubeClient, install: () => Promise<void>): Takeover
         client.get(validatingWebhookConfigurations, { name: names.validatingConfiguration }),
       ])
       const absent = [
-        ...(definition ? [] : ['the definition of ElasticIP']),
+        ...(definition ? [] : ['the ElasticIP CRD']),
         ...(mutating && validating ? [] : ['the webhook configurations']),
       ]
       return absent.length === 0 ? undefined : { text: `installing ${absent.join(' and ')}` }

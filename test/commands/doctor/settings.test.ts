@@ -343,7 +343,7 @@ test('a location that the provider does not have', () => {
   assert.match(of('dc', 'ny'), /^error: setting METAL_METRO_NAME: "da"/)
 })
 
-test('a definition of ElasticIP without a field, and none', () => {
+test('an ElasticIP CRD without a field, and none', () => {
   const definition = structuredClone(elasticIPDefinition) as unknown as Definition
   const of = (found: Definition | undefined) =>
     lines(elasticIPFields, { elasticIPDefinition: found, webhooks: { mutating: undefined, validating: undefined } })[0]

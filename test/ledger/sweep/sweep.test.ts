@@ -199,7 +199,7 @@ test('while the API server lists no records, the grace period of orphans does no
   harness.cloud.put(old)
   const kube: Hooks = {}
   const process = harness.process('sweeper', { kube })
-  // The definition of ElasticIP is gone, and with it every record.
+  // The ElasticIP CRD is gone, and with it every record.
   kube.before = ({ values: [resource] }) => {
     if (resource === elasticIPs) throw new KubeError('no such kind', { status: 404, reason: 'NotFound' })
   }
