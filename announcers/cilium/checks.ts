@@ -36,7 +36,7 @@ const needed: readonly Needed[] = [
 export const ciliumSettings = defineSoftwareCheck({
   id: 'cilium-settings',
   checks:
-    "Cilium's ConfigMap has its BGP and its LB IPAM on, also for Services without a class where these are served.",
+    "Cilium's ConfigMap enables BGP and LB IPAM. If eip-admission serves Services without a class, so does LB IPAM.",
   good: 'Cilium has its BGP and its LB IPAM on',
   needs: ['ciliumConfigs', 'workloads'],
   judge({ ciliumConfigs, workloads }, { classes }) {

@@ -9,7 +9,7 @@ import { type Remedy, shell } from '../../lib/remedy.ts'
 const kubeVipCheck = defineSoftwareCheck({
   id: 'kube-vip',
   checks:
-    'kube-vip runs with svc_enable, bgp_enable and the prefix of the node annotations, and in no version from 1.0.0 to 1.1.2, which reads none.',
+    'kube-vip runs with svc_enable, bgp_enable and the prefix of the node annotations, and its version is not 1.0.0 to 1.1.2, which read none.',
   good: 'kube-vip runs with the settings that it needs',
   needs: ['workloads'],
   judge({ workloads }, { peerDomain }) {

@@ -103,7 +103,7 @@ const unreported = (loadBalancer: LoadBalancer): SoftwareFinding => ({
 
 export const speakers = defineSoftwareCheck({
   id: 'speakers',
-  checks: 'A speaker of MetalLB announces every held address to a peer, where MetalLB writes that down (from 0.15 on).',
+  checks: 'A MetalLB speaker announces every held address to a peer, if MetalLB reports that (0.15 and later).',
   good: 'the speakers of MetalLB report no held address that none of them announces',
   needs: ['announcements', 'definitions', 'held'],
   judge({ announcements, definitions, held }, { loadBalancer }) {

@@ -11,7 +11,7 @@ import { shell } from '../../../lib/remedy.ts'
 
 export const metallbReports = defineSoftwareCheck({
   id: 'metallb-reports',
-  checks: 'MetalLB accepts its configuration, where it reports that (from 0.15.3 on).',
+  checks: 'MetalLB accepts its configuration, if it reports that (0.15.3 and later).',
   good: 'MetalLB reports no problem with its configuration',
   needs: ['metallb'],
   judge({ metallb }, { loadBalancer }) {

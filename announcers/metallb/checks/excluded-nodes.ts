@@ -11,7 +11,7 @@ const heedsLabelFrom = 14
 
 export const excludedNodes = defineSoftwareCheck({
   id: 'excluded-nodes',
-  checks: `Some node with a speaker of MetalLB may announce: from 0.14 on none with the label \`${excludeLabel}\` does.`,
+  checks: `At least one node with a MetalLB speaker may announce. From 0.14 on, nodes with the label \`${excludeLabel}\` do not.`,
   good: 'some node may announce, or no speaker of MetalLB is asked to',
   needs: ['workloads', 'nodes'],
   judge({ workloads, nodes }) {

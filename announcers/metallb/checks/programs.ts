@@ -57,7 +57,7 @@ const objectsKind = 'ipaddresspools.metallb.io'
 export const metallbClass = defineSoftwareCheck({
   id: 'metallb-class',
   checks:
-    'MetalLB announces Services of the classes that eip-admission serves: of its `--lb-class`, else those without a class.',
+    'MetalLB announces Services of the classes that eip-admission serves: that of its `--lb-class`, or those without a class.',
   good: 'MetalLB announces the Services that eip-admission serves',
   needs: ['workloads'],
   judge({ workloads }, { classes }) {

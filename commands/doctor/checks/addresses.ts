@@ -164,8 +164,7 @@ function pending(service: Service, records: readonly ElasticIP[], context: Conte
 export const orphanedRecords = defineCheck({
   id: 'orphaned-records',
   section: 'Addresses',
-  checks:
-    'Every bound ElasticIP has its Service, and every ElasticIP with a reservation still has that at the provider.',
+  checks: 'Every bound ElasticIP has its Service, and the provider still has the reservation of every ElasticIP.',
   good: 'every ElasticIP has its Service and its reservation',
   needs: ['records', 'services', 'reservations'],
   judge({ records, services, reservations }, context) {

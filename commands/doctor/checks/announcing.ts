@@ -84,7 +84,7 @@ export const loadBalancingOff = defineCheck({
   id: 'load-balancing-off',
   section: 'Announcing',
   checks:
-    'Without a load balancer setting no Service waits for an address, and none shows one that it holds: else `serve` has another setting.',
+    'Without a load balancer setting no Service waits for an address, and none shows one that it holds. Otherwise `serve` has another setting.',
   good: 'load balancing is off; no Service waits for an address, or shows one that it holds',
   needs: ['services', 'records'],
   applies: ({ vendor }) => vendor.loadBalancer.kind === 'none',

@@ -13,7 +13,7 @@ const isAssigning = ({ vendor }: Context) => softwareOf(vendor.loadBalancer)?.ne
 export const assignedAddresses = defineCheck({
   id: 'assigned-addresses',
   section: 'Announcing',
-  checks: 'Where the provider routes each address to one machine: that is the machine of a node that is Ready.',
+  checks: 'If the provider routes each address to one machine, that machine belongs to a node that is Ready.',
   good: 'each address is routed to a node that is Ready',
   needs: ['assigned', 'services', 'records', 'nodes', 'machines'],
   applies: isAssigning,
@@ -30,8 +30,8 @@ export const answeringNodes = defineCheck({
   id: 'answering-nodes',
   section: 'Announcing',
   checks:
-    'Where the provider routes each address to one machine: kube-proxy does not keep nodes from answering for it (strictARP). ' +
-    'The interfaces of a node are not seen.',
+    'If the provider routes each address to one machine, kube-proxy does not keep nodes from answering for it (strictARP). ' +
+    '`doctor` does not see the interfaces of a node.',
   good: 'kube-proxy lets nodes answer for addresses on any interface, as far as kube-system/kube-proxy says',
   needs: ['kubeProxyConfig'],
   applies: isAssigning,

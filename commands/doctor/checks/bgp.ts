@@ -33,7 +33,7 @@ export const bgpSessions = defineCheck({
   id: 'bgp-sessions',
   section: 'Nodes',
   checks:
-    'No BGP session of a node is down, as FRR-K8s or the routers of the provider see it. Without held addresses there may be no session.',
+    "No BGP session of a node is down, according to FRR-K8s or the provider's routers. If no address is held, there may be no sessions.",
   good: 'no BGP session is reported as down',
   needs: ['nodes', 'records', 'sessions', 'seenSessions'],
   applies: ({ vendor }) => vendor.bgp.isOn,
@@ -58,8 +58,7 @@ const speaking = softwares.flatMap(({ kinds, sessions }) => (sessions ? [{ kinds
 export const oneSpeaker = defineCheck({
   id: 'one-speaker',
   section: 'Nodes',
-  checks:
-    "Only the announcing software of the setting has sessions with the provider's routers, and no other beside it.",
+  checks: "Only the announcing software that the setting chooses has sessions with the provider's routers.",
   good: "no other software has sessions with the provider's routers",
   needs: ['peers', ...speaking.flatMap(({ sessions }) => sessions.needs)],
   applies: ({ vendor }) => vendor.bgp.isOn,

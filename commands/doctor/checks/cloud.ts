@@ -48,7 +48,7 @@ function failedRead({ what, problem, fault }: CloudRead, cloud: string): Finding
 export const location = defineCheck({
   id: 'location',
   section: 'Cloud',
-  checks: 'The location of the settings is one that the provider has.',
+  checks: 'The provider has the location that the settings name.',
   good: 'the provider has the location of the settings',
   needs: ['locations'],
   judge({ locations }, { vendor }) {
@@ -142,7 +142,7 @@ function quotaFinding(record: ElasticIP, cloud: string): Finding {
 export const clusterId = defineCheck({
   id: 'cluster-id',
   section: 'Cloud',
-  checks: 'The cluster id is the one that the reservations of this cluster have.',
+  checks: "The cluster id is the one in the marks of this cluster's reservations.",
   good: 'the cluster id is the one of the reservations',
   needs: ['cluster'],
   judge({ cluster: { uid, ledger } }, { settings }) {
@@ -177,7 +177,7 @@ export const project = defineCheck({
 export const recentErrors = defineCheck({
   id: 'recent-errors',
   section: 'Cloud',
-  checks: 'No Warning Event of eip-admission in the last hour that no later Event about the same object followed.',
+  checks: 'Every Warning Event of eip-admission in the last hour was followed by a later Event about the same object.',
   good: 'no warning in the last hour that is not settled',
   needs: ['events'],
   judge: ({ events }) =>

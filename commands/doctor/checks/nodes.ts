@@ -11,7 +11,7 @@ export const providerIds = defineCheck({
   id: 'provider-ids',
   section: 'Nodes',
   checks:
-    'Every node has a providerID of this cloud. A missing or foreign one shows a wrong --cloud-provider of the kubelet.',
+    'Every node has a providerID of this provider. A missing or foreign one shows a wrong --cloud-provider of the kubelet.',
   good: 'every node has a providerID of this cloud',
   needs: ['nodes'],
   judge: ({ nodes }, { vendor }) => nodes.flatMap((node) => providerIdFinding(node, vendor.providerIds)),

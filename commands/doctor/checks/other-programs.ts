@@ -94,7 +94,7 @@ function isOtherAddressWriter({ manager = '', subresource, fieldsV1 }: ManagedFi
 export const leader = defineCheck({
   id: 'leader',
   section: 'Other programs',
-  checks: 'A `serve` of eip-admission holds the lease of the leader, and no other program.',
+  checks: "A `serve` of eip-admission, and no other program, holds the leader's lease.",
   good: 'a `serve` of eip-admission leads',
   needs: ['leases', 'server'],
   applies: ({ settings }) => settings.process.leaderElect,

@@ -50,7 +50,7 @@ export const reviewedClasses = defineCheck({
 export const webhooksReached = defineCheck({
   id: 'webhooks-reached',
   section: 'Webhooks',
-  checks: 'The API server calls the webhooks and uses their answers. A dry run asks it; nothing is stored.',
+  checks: 'The API server calls the webhooks and uses their answers. A dry run tests it, so nothing is stored.',
   good: 'the API server calls the webhooks and uses their answers',
   needs: ['probe', 'webhooks'],
   judge({ probe, webhooks }, context) {
@@ -137,7 +137,7 @@ function fieldsOf(definition: object): string[] {
 export const servingCertificate = defineCheck({
   id: 'serving-certificate',
   section: 'Webhooks',
-  checks: 'The certificate that the webhooks serve is valid for more than a day, where this machine can reach them.',
+  checks: 'The certificate that the webhooks serve is valid for more than a day, if this machine can reach them.',
   good: 'the certificate of the webhooks does not end soon',
   needs: ['servingCertificate'],
   judge({ servingCertificate: seen }, context) {
