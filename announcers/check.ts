@@ -73,6 +73,9 @@ export type SoftwareFinding = {
   isUnseen?: true
 }
 
+/** The problems that a check finds: one, several or none. */
+export type SoftwareFindings = SoftwareFinding | readonly SoftwareFinding[]
+
 /** A check of one announcing software, which `doctor` runs: a pure function from facts to findings. */
 export type SoftwareCheck<Need extends keyof SoftwareFacts = keyof SoftwareFacts> = {
   id: string
@@ -84,7 +87,7 @@ export type SoftwareCheck<Need extends keyof SoftwareFacts = keyof SoftwareFacts
   /** The kinds of the load balancer setting under which it runs; by default all kinds of its software. */
   kinds?: readonly LoadBalancer['kind'][] | 'all'
   /** A method, so that checks with different needs fit into one list. */
-  judge(facts: Pick<SoftwareFacts, Need>, settings: CheckSettings): SoftwareFinding[]
+  judge(facts: Pick<SoftwareFacts, Need>, settings: CheckSettings): SoftwareFindings
 }
 
 /** Makes a check that reads only the facts that it names. */

@@ -29,72 +29,42 @@ export function defineResource<T extends KubeObject>(resource: Resource<T>): Res
   return resource
 }
 
-export const services = defineResource<Service>({
-  apiVersion: 'v1',
-  kind: 'Service',
-  plural: 'services',
-  namespaced: true,
-})
-export const nodes = defineResource<Node>({ apiVersion: 'v1', kind: 'Node', plural: 'nodes', namespaced: false })
-export const namespaces = defineResource<Namespace>({
-  apiVersion: 'v1',
-  kind: 'Namespace',
-  plural: 'namespaces',
-  namespaced: false,
-})
-export const resourceQuotas = defineResource<ResourceQuota>({
-  apiVersion: 'v1',
-  kind: 'ResourceQuota',
-  plural: 'resourcequotas',
-  namespaced: true,
-})
-export const serviceCIDRs = defineResource<ServiceCIDR>({
-  apiVersion: 'networking.k8s.io/v1',
-  kind: 'ServiceCIDR',
-  plural: 'servicecidrs',
-  namespaced: false,
-})
-export const secrets = defineResource<Secret>({ apiVersion: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true })
-export const configMaps = defineResource<ConfigMap>({
-  apiVersion: 'v1',
-  kind: 'ConfigMap',
-  plural: 'configmaps',
-  namespaced: true,
-})
-export const events = defineResource<KubeEvent>({ apiVersion: 'v1', kind: 'Event', plural: 'events', namespaced: true })
-export const endpoints = defineResource<Endpoints>({
-  apiVersion: 'v1',
-  kind: 'Endpoints',
-  plural: 'endpoints',
-  namespaced: true,
-})
-export const endpointSlices = defineResource<EndpointSlice>({
-  apiVersion: 'discovery.k8s.io/v1',
-  kind: 'EndpointSlice',
-  plural: 'endpointslices',
-  namespaced: true,
-})
+/**
+ * Defines resources of an API version. The plural of most kinds is their name with an s. The type of an object is one of
+ * `kube/`, or one that a room declares itself: MetalLB's pools.
+ */
+export function resourcesOf(apiVersion: string) {
+  const define =
+    (namespaced: boolean) =>
+    <T extends KubeObject>(kind: T['kind'], plural = `${kind.toLowerCase()}s`): Resource<T> => ({
+      apiVersion,
+      kind,
+      plural,
+      namespaced,
+    })
+  return { inNamespaces: define(true), ofCluster: define(false) }
+}
+
+const core = resourcesOf('v1')
+export const services = core.inNamespaces<Service>('Service')
+export const nodes = core.ofCluster<Node>('Node')
+export const namespaces = core.ofCluster<Namespace>('Namespace')
+export const resourceQuotas = core.inNamespaces<ResourceQuota>('ResourceQuota')
+export const serviceCIDRs = resourcesOf('networking.k8s.io/v1').ofCluster<ServiceCIDR>('ServiceCIDR')
+export const secrets = core.inNamespaces<Secret>('Secret')
+export const configMaps = core.inNamespaces<ConfigMap>('ConfigMap')
+export const events = core.inNamespaces<KubeEvent>('Event')
+export const endpoints = core.inNamespaces<Endpoints>('Endpoints', 'endpoints')
+export const endpointSlices = resourcesOf('discovery.k8s.io/v1').inNamespaces<EndpointSlice>('EndpointSlice')
+export const leases = resourcesOf('coordination.k8s.io/v1').inNamespaces<Lease>('Lease')
+const admission = resourcesOf('admissionregistration.k8s.io/v1')
+export const mutatingWebhookConfigurations = admission.ofCluster<WebhookConfiguration>('MutatingWebhookConfiguration')
+export const validatingWebhookConfigurations = admission.ofCluster<WebhookConfiguration>(
+  'ValidatingWebhookConfiguration',
+)
+
 /** The namespace in which each kubelet keeps the lease of its node. */
 export const nodeLeaseNamespace = 'kube-node-lease'
-
-export const leases = defineResource<Lease>({
-  apiVersion: 'coordination.k8s.io/v1',
-  kind: 'Lease',
-  plural: 'leases',
-  namespaced: true,
-})
-export const mutatingWebhookConfigurations = defineResource<WebhookConfiguration>({
-  apiVersion: 'admissionregistration.k8s.io/v1',
-  kind: 'MutatingWebhookConfiguration',
-  plural: 'mutatingwebhookconfigurations',
-  namespaced: false,
-})
-export const validatingWebhookConfigurations = defineResource<WebhookConfiguration>({
-  apiVersion: 'admissionregistration.k8s.io/v1',
-  kind: 'ValidatingWebhookConfiguration',
-  plural: 'validatingwebhookconfigurations',
-  namespaced: false,
-})
 
 /** The path of a collection, or of an object in it, or of that object's subresource. */
 export function pathOf(

@@ -31,14 +31,12 @@ const calicoStatuses = defineSoftwareCheck({
     const pool = poolOfStatuses(existing)
     const disputed = classes.filter(isClassOfCalico)
     if (pool === undefined || disputed.length === 0) return []
-    return [
-      {
-        level: 'error',
-        what: `IPPool ${pool} is for load balancers, so Calico writes the status of ${disputed.map(classText).join(' and ')}`,
-        why: 'eip-admission writes it too, so each undoes what the other writes, and nothing new is announced',
-        fix: shell`kubectl delete ippools.projectcalico.org ${pool}   # or set --load-balancer-class of \`serve\` and \`install\` to other classes`,
-      },
-    ]
+    return {
+      level: 'error',
+      what: `IPPool ${pool} is for load balancers, so Calico writes the status of ${disputed.map(classText).join(' and ')}`,
+      why: 'eip-admission writes it too, so each undoes what the other writes, and nothing new is announced',
+      fix: shell`kubectl delete ippools.projectcalico.org ${pool}   # or set --load-balancer-class of \`serve\` and \`install\` to other classes`,
+    }
   },
 })
 

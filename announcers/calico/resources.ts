@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../kube/objects.ts'
-import { type Resource, defineResource } from '../../kube/resource.ts'
+import { resourcesOf } from '../../kube/resource.ts'
 
 export const apiVersion = 'projectcalico.org/v3'
 
@@ -38,16 +38,15 @@ export type KubeControllersConfiguration = KubeObject & {
   status?: { runningConfig?: { controllers?: { loadBalancer?: object } } }
 }
 
-const define = <T extends KubeObject>(kind: T['kind'], plural: string): Resource<T> =>
-  defineResource<T>({ apiVersion, kind, plural, namespaced: false })
+const { ofCluster } = resourcesOf(apiVersion)
 
 /** Calico's kinds, all of them cluster-scoped. */
 export const calicoResources = {
-  peers: define<BGPPeer>('BGPPeer', 'bgppeers'),
-  filters: define<BGPFilter>('BGPFilter', 'bgpfilters'),
-  configurations: define<BGPConfiguration>('BGPConfiguration', 'bgpconfigurations'),
-  pools: define<IPPool>('IPPool', 'ippools'),
-  controllers: define<KubeControllersConfiguration>('KubeControllersConfiguration', 'kubecontrollersconfigurations'),
+  peers: ofCluster<BGPPeer>('BGPPeer'),
+  filters: ofCluster<BGPFilter>('BGPFilter'),
+  configurations: ofCluster<BGPConfiguration>('BGPConfiguration'),
+  pools: ofCluster<IPPool>('IPPool'),
+  controllers: ofCluster<KubeControllersConfiguration>('KubeControllersConfiguration'),
 }
 
 export const isPeer = (object: KubeObject): object is BGPPeer => object.kind === 'BGPPeer'

@@ -1,6 +1,6 @@
 import { keyOf } from '../../kube/objects.ts'
 import { withoutClass } from '../../settings/service-policy.ts'
-import { type RunningProgram, type SoftwareFinding, defineSoftwareCheck } from '../check.ts'
+import { type RunningProgram, type SoftwareFindings, defineSoftwareCheck } from '../check.ts'
 import { containersOf } from '../shared/programs.ts'
 import type { Remedy } from '../../lib/remedy.ts'
 
@@ -42,17 +42,15 @@ export const ciliumSettings = defineSoftwareCheck({
   judge({ ciliumConfigs, workloads }, { classes }) {
     const wanted = needed.filter(({ isFor }) => isFor === undefined || classes.includes(isFor))
     return ciliumConfigs.flatMap(({ metadata, data = {} }) =>
-      wanted.flatMap(({ key, otherwise, right, value, why }): SoftwareFinding[] => {
+      wanted.flatMap(({ key, otherwise, right, value, why }): SoftwareFindings => {
         const { [key]: found } = data
         if ((found ?? otherwise) === right) return []
-        return [
-          {
-            level: 'error',
-            what: `ConfigMap ${keyOf({ metadata })} has ${found === undefined ? `no ${key}` : `${key}=${found}`}`,
-            why,
-            fix: upgrade(`${value}=${right}`, { namespace: metadata.namespace ?? '', workloads }),
-          },
-        ]
+        return {
+          level: 'error',
+          what: `ConfigMap ${keyOf({ metadata })} has ${found === undefined ? `no ${key}` : `${key}=${found}`}`,
+          why,
+          fix: upgrade(`${value}=${right}`, { namespace: metadata.namespace ?? '', workloads }),
+        }
       }),
     )
   },

@@ -1,5 +1,5 @@
 import type { Condition, KubeObject } from '../../kube/objects.ts'
-import { type Resource, defineResource } from '../../kube/resource.ts'
+import { resourcesOf } from '../../kube/resource.ts'
 import type { LabelSelector } from '../../lib/label-selector.ts'
 
 /** The version that Cilium 1.18 introduced, so every Cilium that we support has it. */
@@ -61,17 +61,16 @@ export type BGPNodeConfig = KubeObject & {
   }
 }
 
-const define = <T extends KubeObject>(kind: T['kind'], plural: string): Resource<T> =>
-  defineResource<T>({ apiVersion, kind, plural, namespaced: false })
+const { ofCluster } = resourcesOf(apiVersion)
 
 /** Cilium's kinds, all of them cluster-scoped. */
 export const ciliumResources = {
-  pools: define<LoadBalancerIPPool>('CiliumLoadBalancerIPPool', 'ciliumloadbalancerippools'),
-  peerConfigs: define<BGPPeerConfig>('CiliumBGPPeerConfig', 'ciliumbgppeerconfigs'),
-  advertisements: define<BGPAdvertisement>('CiliumBGPAdvertisement', 'ciliumbgpadvertisements'),
-  overrides: define<BGPNodeConfigOverride>('CiliumBGPNodeConfigOverride', 'ciliumbgpnodeconfigoverrides'),
-  clusterConfigs: define<BGPClusterConfig>('CiliumBGPClusterConfig', 'ciliumbgpclusterconfigs'),
-  nodeConfigs: define<BGPNodeConfig>('CiliumBGPNodeConfig', 'ciliumbgpnodeconfigs'),
+  pools: ofCluster<LoadBalancerIPPool>('CiliumLoadBalancerIPPool'),
+  peerConfigs: ofCluster<BGPPeerConfig>('CiliumBGPPeerConfig'),
+  advertisements: ofCluster<BGPAdvertisement>('CiliumBGPAdvertisement'),
+  overrides: ofCluster<BGPNodeConfigOverride>('CiliumBGPNodeConfigOverride'),
+  clusterConfigs: ofCluster<BGPClusterConfig>('CiliumBGPClusterConfig'),
+  nodeConfigs: ofCluster<BGPNodeConfig>('CiliumBGPNodeConfig'),
 }
 
 export const isPool = (object: KubeObject): object is LoadBalancerIPPool => object.kind === 'CiliumLoadBalancerIPPool'

@@ -2,7 +2,7 @@ import { type Service, ingressOf, keyOf } from '../../kube/objects.ts'
 import { withoutClass } from '../../settings/service-policy.ts'
 import type { Announcer } from '../announcer.ts'
 import type { Software } from '../software.ts'
-import { type ProgramContainer, type RunningProgram, type SoftwareFinding, defineSoftwareCheck } from '../check.ts'
+import { type ProgramContainer, type RunningProgram, type SoftwareFindings, defineSoftwareCheck } from '../check.ts'
 import { containersOf, notReady } from '../shared/programs.ts'
 import { type Remedy, shell } from '../../lib/remedy.ts'
 
@@ -15,58 +15,54 @@ const kubeVipCheck = defineSoftwareCheck({
   judge({ workloads }, { peerDomain }) {
     const found = containersOf(workloads, /(^|\/)kube-vip(-iptables)?(?=[:@]|$)/)
     if (found.length === 0)
-      return [
-        {
-          level: 'error',
-          isUnseen: true,
-          what: 'no DaemonSet, Deployment or static pod of kube-system runs an image of kube-vip',
-          why: 'nothing announces the addresses, unless it runs under another image name or outside the cluster',
-          fix: shell`kubectl get pods -A -o wide | grep -i kube-vip   # if there is none, install kube-vip`,
-        },
-      ]
-    return found.flatMap(({ workload, container }) => [
-      ...notReady(workload),
-      ...brokenVersion(workload, container),
-      ...unfitSettings(workload, container, peerDomain),
-    ])
+      return {
+        level: 'error',
+        isUnseen: true,
+        what: 'no DaemonSet, Deployment or static pod of kube-system runs an image of kube-vip',
+        why: 'nothing announces the addresses, unless it runs under another image name or outside the cluster',
+        fix: shell`kubectl get pods -A -o wide | grep -i kube-vip   # if there is none, install kube-vip`,
+      }
+    return found
+      .flatMap(({ workload, container }) => [
+        notReady(workload),
+        brokenVersion(workload, container),
+        unfitSettings(workload, container, peerDomain),
+      ])
+      .flat()
   },
 })
 
-function brokenVersion(workload: RunningProgram, { name, image = '' }: ProgramContainer): SoftwareFinding[] {
+function brokenVersion(workload: RunningProgram, { name, image = '' }: ProgramContainer): SoftwareFindings {
   if (!/:v?1\.(0\.\d+|1\.[0-2])(?!\d)/.test(image)) return []
   const good = image.replace(/:v?1\..*$/, ':v1.2.3')
   const command = shell`kubectl set image ${placeOf(workload)} ${name}=${good}   # or a later version`
-  return [
-    {
-      level: 'error',
-      what: `${workload.kind} ${keyOf(workload)} runs ${image}`,
-      why: 'these versions start BGP before they read the annotations of their node, and so have no peer',
-      fix: fixOf(workload, { command, change: `its image to ${good} or later` }),
-    },
-  ]
+  return {
+    level: 'error',
+    what: `${workload.kind} ${keyOf(workload)} runs ${image}`,
+    why: 'these versions start BGP before they read the annotations of their node, and so have no peer',
+    fix: fixOf(workload, { command, change: `its image to ${good} or later` }),
+  }
 }
 
 function unfitSettings(
   workload: RunningProgram,
   { name: container, env = [], args = [] }: ProgramContainer,
   peerDomain: string,
-): SoftwareFinding[] {
+): SoftwareFindings {
   const flags = args.flatMap((arg, n) => (arg === '--annotations' ? (args[n + 1] ?? []) : arg.split('=').slice(1)))
   const wanted = { svc_enable: 'true', bgp_enable: 'true', annotation: peerDomain }
-  return Object.entries(wanted).flatMap(([name, right]): SoftwareFinding[] => {
+  return Object.entries(wanted).flatMap(([name, right]): SoftwareFindings => {
     const value = env.find((one) => one.name === name)?.value
     if (value === right || flags.includes(right)) return []
-    return [
-      {
-        level: 'warning',
-        what: `${workload.kind} ${keyOf(workload)}: ${name} is ${value === undefined ? 'not set' : JSON.stringify(value)}`,
-        why: 'kube-vip then announces no Service by the BGP peers in the annotations of its node',
-        fix: fixOf(workload, {
-          command: shell`kubectl set env ${placeOf(workload)} -c ${container} ${name}=${right}`,
-          change: `the variable ${name} to ${right}`,
-        }),
-      },
-    ]
+    return {
+      level: 'warning',
+      what: `${workload.kind} ${keyOf(workload)}: ${name} is ${value === undefined ? 'not set' : JSON.stringify(value)}`,
+      why: 'kube-vip then announces no Service by the BGP peers in the annotations of its node',
+      fix: fixOf(workload, {
+        command: shell`kubectl set env ${placeOf(workload)} -c ${container} ${name}=${right}`,
+        change: `the variable ${name} to ${right}`,
+      }),
+    }
   })
 }
 

@@ -1,5 +1,5 @@
 import type { Condition, KubeObject } from '../../kube/objects.ts'
-import { defineResource } from '../../kube/resource.ts'
+import { resourcesOf } from '../../kube/resource.ts'
 import type { LabelSelector } from '../../lib/label-selector.ts'
 
 /** The fields of MetalLB's custom resources that we write, or that can conflict with what we write. */
@@ -53,31 +53,13 @@ export type ConfigurationState = KubeObject & {
   status?: { result?: 'Valid' | 'Invalid' | 'Unknown'; errorSummary?: string; conditions?: Condition[] }
 }
 
-export const ipAddressPools = defineResource<IPAddressPool>({
-  apiVersion: 'metallb.io/v1beta1',
-  kind: 'IPAddressPool',
-  plural: 'ipaddresspools',
-  namespaced: true,
-})
+const metallb = resourcesOf('metallb.io/v1beta1')
+
+export const ipAddressPools = metallb.inNamespaces<IPAddressPool>('IPAddressPool')
 /** Version v1beta1 has no Secret for the password, and needs MetalLB's webhook for every read. */
-export const bgpPeers = defineResource<BGPPeer>({
-  apiVersion: 'metallb.io/v1beta2',
-  kind: 'BGPPeer',
-  plural: 'bgppeers',
-  namespaced: true,
-})
-export const bgpAdvertisements = defineResource<BGPAdvertisement>({
-  apiVersion: 'metallb.io/v1beta1',
-  kind: 'BGPAdvertisement',
-  plural: 'bgpadvertisements',
-  namespaced: true,
-})
-export const configurationStates = defineResource<ConfigurationState>({
-  apiVersion: 'metallb.io/v1beta1',
-  kind: 'ConfigurationState',
-  plural: 'configurationstates',
-  namespaced: true,
-})
+export const bgpPeers = resourcesOf('metallb.io/v1beta2').inNamespaces<BGPPeer>('BGPPeer')
+export const bgpAdvertisements = metallb.inNamespaces<BGPAdvertisement>('BGPAdvertisement')
+export const configurationStates = metallb.inNamespaces<ConfigurationState>('ConfigurationState')
 
 /** The kinds that announce addresses, which we write and predecessors wrote. */
 export const metallbKinds = [bgpAdvertisements, ipAddressPools, bgpPeers]

@@ -1,5 +1,5 @@
 import { type KubeObject, keyOf } from '../../kube/objects.ts'
-import type { ProgramContainer, RunningProgram, SoftwareFinding } from '../check.ts'
+import type { ProgramContainer, RunningProgram, SoftwareFindings } from '../check.ts'
 
 /** The containers that run a matching image, each with its workload. */
 export function containersOf(
@@ -14,20 +14,18 @@ export function containersOf(
 }
 
 /** The finding that no pod of a workload is ready. */
-export function notReady(workload: RunningProgram): SoftwareFinding[] {
+export function notReady(workload: RunningProgram): SoftwareFindings {
   const { kind, spec, status = {} } = workload
   const isDaemonSet = kind === 'DaemonSet'
   const wanted = isDaemonSet ? (status.desiredNumberScheduled ?? 0) : (spec?.replicas ?? 1)
   const ready = (isDaemonSet ? status.numberReady : status.readyReplicas) ?? 0
   if (ready > 0) return []
-  return [
-    {
-      level: 'error',
-      what: `${kind} ${keyOf(workload)} has ${ready} of ${wanted} pods ready`,
-      why: 'nothing announces the addresses',
-      fix: { command: describeCommand(workload) },
-    },
-  ]
+  return {
+    level: 'error',
+    what: `${kind} ${keyOf(workload)} has ${ready} of ${wanted} pods ready`,
+    why: 'nothing announces the addresses',
+    fix: { command: describeCommand(workload) },
+  }
 }
 
 /** The command that shows an object. */

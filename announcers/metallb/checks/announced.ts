@@ -1,7 +1,13 @@
 import { type ConfigMap, type KubeObject, ingressOf, keyOf } from '../../../kube/objects.ts'
 import { isInRanges } from '../../../lib/ip-address.ts'
 import { quote, counted } from '../../../lib/text.ts'
-import { type HeldAddress, type KindDefinition, type SoftwareFinding, defineSoftwareCheck } from '../../check.ts'
+import {
+  type HeldAddress,
+  type KindDefinition,
+  type SoftwareFinding,
+  type SoftwareFindings,
+  defineSoftwareCheck,
+} from '../../check.ts'
 import type { LoadBalancer } from '../../setting.ts'
 import { editCommand } from '../../shared/programs.ts'
 import { logCommand } from './programs.ts'
@@ -49,46 +55,42 @@ function notInDocument(
   { service, address, text }: HeldAddress,
   pools: readonly DocumentPool[],
   document: ConfigMap,
-): SoftwareFinding[] {
+): SoftwareFindings {
   const pool = pools.find(({ addresses }) => isInRanges(address, addresses))
   if (pool?.protocol === 'bgp') return []
   const { namespace, name } = document.metadata
   const where = pool ? `is in pool ${JSON.stringify(pool.name)} for ${pool.protocol}` : 'is in no pool for BGP'
-  return [
-    {
-      level: 'error',
-      what: `address ${text} of Service ${keyOf(service)} ${where} of ConfigMap ${keyOf(document)}`,
-      why: 'MetalLB does not announce it to the routers, so the Service cannot be reached',
-      fix: pool
-        ? shell`${editCommand(document)}   # take the address out of that pool; \`serve\` writes another one`
-        : shell`kubectl get configmap -n ${namespace} ${name} -o yaml   # \`serve\` writes its pool; its log says what was refused`,
-    },
-  ]
+  return {
+    level: 'error',
+    what: `address ${text} of Service ${keyOf(service)} ${where} of ConfigMap ${keyOf(document)}`,
+    why: 'MetalLB does not announce it to the routers, so the Service cannot be reached',
+    fix: pool
+      ? shell`${editCommand(document)}   # take the address out of that pool; \`serve\` writes another one`
+      : shell`kubectl get configmap -n ${namespace} ${name} -o yaml   # \`serve\` writes its pool; its log says what was refused`,
+  }
 }
 
-function notInPool({ service, address, text }: HeldAddress, metallb: readonly KubeObject[]): SoftwareFinding[] {
+function notInPool({ service, address, text }: HeldAddress, metallb: readonly KubeObject[]): SoftwareFindings {
   const pool = announcingPool(metallb, address)
   const what = `address ${text} of Service ${keyOf(service)}`
   const why = 'MetalLB does not announce it, so the Service cannot be reached'
   const fix = shell`kubectl get ipaddresspools,bgpadvertisements -A   # \`serve\` writes them; its log says what was refused`
-  if (!pool) return [{ level: 'error', what: `${what} is in no IPAddressPool`, why, fix }]
+  if (!pool) return { level: 'error', what: `${what} is in no IPAddressPool`, why, fix }
   const choice =
     ingressOf(service).length > 0 ? undefined : otherPoolChoice(service.metadata.annotations ?? {}, pool.name)
   if (choice !== undefined) {
     const { namespace, name, annotations = {} } = service.metadata
     const where = `is in IPAddressPool ${pool.name}, and annotation ${choice}: ${quote(annotations[choice] ?? '')} chooses another`
     const remove = shell`kubectl annotate service -n ${namespace} ${name} ${choice}-`
-    return [
-      {
-        level: 'error',
-        what: `${what} ${where}`,
-        why: 'MetalLB refuses it, so the Service stays pending',
-        fix: remove,
-      },
-    ]
+    return {
+      level: 'error',
+      what: `${what} ${where}`,
+      why: 'MetalLB refuses it, so the Service stays pending',
+      fix: remove,
+    }
   }
   if (pool.isAdvertised) return []
-  return [{ level: 'error', what: `${what}: no BGPAdvertisement selects its pool ${pool.name}`, why, fix }]
+  return { level: 'error', what: `${what}: no BGPAdvertisement selects its pool ${pool.name}`, why, fix }
 }
 
 /** The kind in which MetalLB, from 0.15 on, reports what its speakers announce. */

@@ -1,6 +1,6 @@
 import { keyOf } from '../../../kube/objects.ts'
 import { type IpAddress, parseIpAddress, isInRanges } from '../../../lib/ip-address.ts'
-import { type SoftwareFacts, type SoftwareFinding, defineSoftwareCheck } from '../../check.ts'
+import { type SoftwareFacts, type SoftwareFinding, type SoftwareFindings, defineSoftwareCheck } from '../../check.ts'
 import { describeCommand, editCommand } from '../../shared/programs.ts'
 import { readMetallbDocument } from '../read-document.ts'
 import { type ConfigurationState, configurationStates, isPool } from '../resources.ts'
@@ -50,18 +50,16 @@ export const metallbDocumentCheck = defineSoftwareCheck({
     const programs = metallbContainers(workloads)
     // Another check reports MetalLB in another namespace, where a ConfigMap here would not help.
     if (programs.length > 0 && !programs.some(({ workload }) => workload.metadata.namespace === namespace)) return []
-    return [
-      {
-        level: 'error',
-        what: `ConfigMap ${namespace}/${name} does not exist`,
-        why: 'MetalLB has no configuration, and `serve` changes it only where there is one',
-        fix: shell`kubectl create configmap -n ${namespace} ${name} --from-literal=config='address-pools: []'`,
-      },
-    ]
+    return {
+      level: 'error',
+      what: `ConfigMap ${namespace}/${name} does not exist`,
+      why: 'MetalLB has no configuration, and `serve` changes it only where there is one',
+      fix: shell`kubectl create configmap -n ${namespace} ${name} --from-literal=config='address-pools: []'`,
+    }
   },
 })
 
-function refusals(document: NonNullable<SoftwareFacts['document']>): SoftwareFinding[] {
+function refusals(document: NonNullable<SoftwareFacts['document']>): SoftwareFindings {
   return readMetallbDocument(document).problems.map((problem) => ({
     level: 'error',
     what: `ConfigMap ${keyOf(document)}, config: ${problem}`,
@@ -104,19 +102,17 @@ function documentPools(document: SoftwareFacts['document']): Pool[] {
 
 function overlaps(pools: readonly Pool[]): SoftwareFinding[] {
   return pools.flatMap((one, n) =>
-    pools.slice(n + 1).flatMap((other): SoftwareFinding[] => {
+    pools.slice(n + 1).flatMap((other): SoftwareFindings => {
       const shared = sharedRanges(one, other)
       if (shared === undefined) return []
       const { edit } = other.isOurs ? one : other
       const whose = one.isOurs || other.isOurs ? 'this pool' : 'the pool that a person wrote'
-      return [
-        {
-          level: 'error',
-          what: `${one.what} and ${other.what} share addresses: ${shared}`,
-          why: 'MetalLB refuses its whole configuration, and announces nothing new',
-          fix: shell`${edit}   # take the range out of ${whose}, or delete that pool`,
-        },
-      ]
+      return {
+        level: 'error',
+        what: `${one.what} and ${other.what} share addresses: ${shared}`,
+        why: 'MetalLB refuses its whole configuration, and announces nothing new',
+        fix: shell`${edit}   # take the range out of ${whose}, or delete that pool`,
+      }
     }),
   )
 }

@@ -1,5 +1,5 @@
 import { type Node, excludeLabel, keyOf } from '../../../kube/objects.ts'
-import { type RunningProgram, type SoftwareFinding, defineSoftwareCheck } from '../../check.ts'
+import { type RunningProgram, type SoftwareFindings, defineSoftwareCheck } from '../../check.ts'
 import { containersOf } from '../../shared/programs.ts'
 import { versionOf } from './programs.ts'
 import { shell } from '../../../lib/remedy.ts'
@@ -31,7 +31,7 @@ function ignoresLabel(args: readonly string[]): boolean {
   return args.some((arg) => /^--?ignore-exclude-lb(=(1|t|true))?$/i.test(arg))
 }
 
-function excludedFinding(workload: RunningProgram, nodes: readonly Node[]): SoftwareFinding[] {
+function excludedFinding(workload: RunningProgram, nodes: readonly Node[]): SoftwareFindings {
   const { nodeSelector = {} } = workload.spec?.template?.spec ?? {}
   const running = nodes.filter(({ metadata: { labels = {} } }) =>
     Object.entries(nodeSelector).every(([name, value]) => labels[name] === value),
@@ -39,12 +39,10 @@ function excludedFinding(workload: RunningProgram, nodes: readonly Node[]): Soft
   // Another check reports a speaker that runs on no node. MetalLB itself heeds no value, unlike us: `false` silences a
   // node too.
   if (running.length === 0 || !running.every(({ metadata: { labels = {} } }) => excludeLabel in labels)) return []
-  return [
-    {
-      level: 'error',
-      what: `every node of ${workload.kind} ${keyOf(workload)} has the label ${excludeLabel}`,
-      why: 'MetalLB announces nothing from such a node, so Services cannot be reached; kubeadm sets it on control-plane nodes',
-      fix: shell`kubectl label nodes -l ${excludeLabel} ${excludeLabel}-   # or, from MetalLB 0.14.4 on, start its speakers with --ignore-exclude-lb`,
-    },
-  ]
+  return {
+    level: 'error',
+    what: `every node of ${workload.kind} ${keyOf(workload)} has the label ${excludeLabel}`,
+    why: 'MetalLB announces nothing from such a node, so Services cannot be reached; kubeadm sets it on control-plane nodes',
+    fix: shell`kubectl label nodes -l ${excludeLabel} ${excludeLabel}-   # or, from MetalLB 0.14.4 on, start its speakers with --ignore-exclude-lb`,
+  }
 }

@@ -3,7 +3,7 @@ import { classText, withoutClass } from '../../../settings/service-policy.ts'
 import {
   type ProgramContainer,
   type RunningProgram,
-  type SoftwareFinding,
+  type SoftwareFindings,
   defineSoftwareCheck,
   type KindDefinition,
   type SoftwareFacts,
@@ -28,20 +28,15 @@ export const metallbPrograms = defineSoftwareCheck({
   judge({ workloads, definitions }, { loadBalancer }) {
     const found = metallbContainers(workloads)
     if (found.length === 0)
-      return [
-        {
-          level: 'error',
-          isUnseen: true,
-          what: 'no Deployment or DaemonSet runs an image of MetalLB',
-          why: 'nothing announces the addresses; if it runs under another image name, this cannot be seen',
-          fix: shell`kubectl get daemonsets,deployments -A -o wide | grep -i metallb   # if there is none, install MetalLB`,
-        },
-      ]
+      return {
+        level: 'error',
+        isUnseen: true,
+        what: 'no Deployment or DaemonSet runs an image of MetalLB',
+        why: 'nothing announces the addresses; if it runs under another image name, this cannot be seen',
+        fix: shell`kubectl get daemonsets,deployments -A -o wide | grep -i metallb   # if there is none, install MetalLB`,
+      }
     const seen = { loadBalancer, hasObjects: definitions.some(({ metadata }) => metadata.name === objectsKind) }
-    return [
-      ...elsewhere(found, seen),
-      ...found.flatMap((one) => [...notReady(one.workload), ...unfitVersion(one, seen)]),
-    ]
+    return [elsewhere(found, seen), ...found.flatMap((one) => [notReady(one.workload), unfitVersion(one, seen)])].flat()
   },
 })
 
@@ -66,23 +61,21 @@ export const metallbClass = defineSoftwareCheck({
       announced: flagOf(args, 'lb-class') || withoutClass,
     }))
     const all = new Set(programs.map(({ announced }) => announced))
-    return programs.flatMap(({ workload, announced }): SoftwareFinding[] => {
+    return programs.flatMap(({ workload, announced }): SoftwareFindings => {
       const lacking = classes.filter((one) => one !== announced)
       if (lacking.length === 0) return []
       const where = `${workload.kind} ${keyOf(workload)}`
       const [served = withoutClass] = classes.filter((one) => all.has(one))
       const right = served === withoutClass ? 'no --lb-class' : `--lb-class=${served}`
-      return [
-        {
-          level: 'error',
-          what: `${where} announces ${classText(announced)}, and not ${lacking.map(classText).join(' or ')}`,
-          why: 'eip-admission reserves addresses for Services that nothing announces',
-          fix:
-            all.size > 1
-              ? `give both programs of MetalLB one class: ${right}`
-              : `set --load-balancer-class=${announced} of \`serve\` and \`install\`, or --lb-class of both programs of MetalLB`,
-        },
-      ]
+      return {
+        level: 'error',
+        what: `${where} announces ${classText(announced)}, and not ${lacking.map(classText).join(' or ')}`,
+        why: 'eip-admission reserves addresses for Services that nothing announces',
+        fix:
+          all.size > 1
+            ? `give both programs of MetalLB one class: ${right}`
+            : `set --load-balancer-class=${announced} of \`serve\` and \`install\`, or --lb-class of both programs of MetalLB`,
+      }
     })
   },
 })
@@ -102,19 +95,17 @@ type Found = { workload: RunningProgram; container: ProgramContainer; image: str
 type ChosenConfiguration = { loadBalancer: LoadBalancer; hasObjects: boolean }
 
 /** MetalLB reads its configuration only in its own namespace. */
-function elsewhere(found: readonly Found[], seen: ChosenConfiguration): SoftwareFinding[] {
+function elsewhere(found: readonly Found[], seen: ChosenConfiguration): SoftwareFindings {
   const { loadBalancer } = seen
   const namespaces = [...new Set(found.map(({ workload }) => workload.metadata.namespace ?? ''))]
   const [first] = found
   if (!first || !('namespace' in loadBalancer) || namespaces.includes(loadBalancer.namespace)) return []
-  return [
-    {
-      level: 'error',
-      what: `MetalLB runs in namespace ${namespaces.join(', ')}, and the load balancer setting names ${loadBalancer.namespace}`,
-      why: 'MetalLB reads no configuration of another namespace, so it announces nothing',
-      fix: setTo(fitting(first, seen)),
-    },
-  ]
+  return {
+    level: 'error',
+    what: `MetalLB runs in namespace ${namespaces.join(', ')}, and the load balancer setting names ${loadBalancer.namespace}`,
+    why: 'MetalLB reads no configuration of another namespace, so it announces nothing',
+    fix: setTo(fitting(first, seen)),
+  }
 }
 
 /** Whether MetalLB of this image reads objects: by the version in its name, else by the CRDs in the cluster. */
@@ -146,20 +137,18 @@ function setTo(right: LoadBalancer): string {
   return `set --loadbalancer=${placedText(right)} of \`serve\`, and restart it`
 }
 
-function unfitVersion(found: Found, seen: ChosenConfiguration): SoftwareFinding[] {
+function unfitVersion(found: Found, seen: ChosenConfiguration): SoftwareFindings {
   const { workload, image } = found
   const right = fitting(found, seen)
   if (seen.loadBalancer.kind === right.kind) return []
   const [reads, other] = right.kind === 'metallb-crd' ? ['custom resources', 'a ConfigMap'] : ['a ConfigMap', 'objects']
   const isKnown = versionOf(image) !== undefined
-  return [
-    {
-      level: isKnown ? 'error' : 'warning',
-      what: `${workload.kind} ${keyOf(workload)} runs ${image}, which ${isKnown ? 'reads' : 'seems to read'} ${reads} only`,
-      why: `the load balancer setting configures it by ${other}, so it announces nothing`,
-      fix: setTo(right),
-    },
-  ]
+  return {
+    level: isKnown ? 'error' : 'warning',
+    what: `${workload.kind} ${keyOf(workload)} runs ${image}, which ${isKnown ? 'reads' : 'seems to read'} ${reads} only`,
+    why: `the load balancer setting configures it by ${other}, so it announces nothing`,
+    fix: setTo(right),
+  }
 }
 
 /** From this version on the API server checks the formats of integers in custom resources. */
@@ -181,7 +170,7 @@ export const metallbDefinitions = defineSoftwareCheck({
 function trapFindings(
   { metadata: { name }, spec }: KindDefinition,
   { version }: SoftwareFacts['server'],
-): SoftwareFinding[] {
+): SoftwareFindings {
   const fields = (spec?.versions ?? [])
     .filter(({ served }) => served !== false)
     .flatMap(({ name: at, schema }) =>
@@ -190,12 +179,10 @@ function trapFindings(
         .map(([field]) => `${at} spec.${field}`),
     )
   if (fields.length === 0) return []
-  return [
-    {
-      level: 'error',
-      what: `CustomResourceDefinition ${name}: ${fields.join(', ')} has format int32 and a maximum beyond it`,
-      why: `the API server ${version} refuses every such object, so MetalLB gets no BGPPeer`,
-      fix: shell`kubectl get crd ${name} -o yaml | grep -v 'format: int32' | kubectl replace -f -   # or upgrade MetalLB to 0.16.1`,
-    },
-  ]
+  return {
+    level: 'error',
+    what: `CustomResourceDefinition ${name}: ${fields.join(', ')} has format int32 and a maximum beyond it`,
+    why: `the API server ${version} refuses every such object, so MetalLB gets no BGPPeer`,
+    fix: shell`kubectl get crd ${name} -o yaml | grep -v 'format: int32' | kubectl replace -f -   # or upgrade MetalLB to 0.16.1`,
+  }
 }
