@@ -47,7 +47,7 @@ const probes = {
     format: duration(1000),
     default: '30s',
     sentence:
-      'Pause between two moves, which doubles with each move. The first three moves from holders that fail or leave do not wait.',
+      'Pause between moves after failed probes, which doubles with each move. The first three moves from a failing API server do not wait.',
   },
   controlPlaneReadMs: {
     title: 'control-plane read interval',

@@ -60,7 +60,7 @@ const nodeAnnotations = {
   multihop: onNode(
     ['multihop', 'multi-hop', 'MultiHop', 'multihop'],
     '`true`',
-    'Marks a peer that is more than one hop away. Absent for a nearer peer.',
+    'The mark of a peer that is more than one hop away. Absent for a nearer peer.',
   ),
   password: onNode(
     ['password', 'bgp-pass', 'BGPPass', 'BGP password'],

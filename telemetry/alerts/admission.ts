@@ -41,7 +41,7 @@ export const admissionAlerts: AlertGroup = {
       description: `One in 20 reviews of {{ $labels.webhook }} ${where} takes more than {{ $value | humanizeDuration }}; the time-out is 10 s.`,
       symptom: '`kubectl create` takes seconds. Beyond the time-out, Services get their address later.',
       action:
-        'Compare with the duration of the `reserve` calls in the row _The cloud_ of the dashboard. If the provider is slow, use a warm pool (`--warm-pool`).',
+        'Compare with the duration of the `reserve` calls in the row _The provider_ of the dashboard. If the provider is slow, use a warm pool (`--warm-pool`).',
       guide: { file: 'guides/troubleshooting.md', heading: '`kubectl create` takes long' },
     },
     EIPAdmissionReviewsFail: {
