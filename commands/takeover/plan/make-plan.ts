@@ -19,12 +19,11 @@ import { planObjects } from './plan-objects.ts'
 import { planPredecessor } from './plan-predecessor.ts'
 import { planReservations } from './plan-reservations.ts'
 import { planServices } from './plan-services.ts'
-import { type Finding, type PlanFinding, type TakeoverPlan, type PlannedNode } from './plan.ts'
+import { type Finding, type PlanFinding, type TakeoverPlan } from './plan.ts'
 import { locationFinding, plannedSettings } from './planned-settings.ts'
 import type { NodePeers } from '../../../announcers/announcer.ts'
-import { ownNames, wantedAnnotations } from '../../../controllers/peering/node-annotations.ts'
-import { machineIdOf } from '../../../controllers/nodes/node-machine.ts'
-import type { Node } from '../../../kube/objects.ts'
+import { peeringPlan } from '../../../controllers/peering/node-peering-plan.ts'
+import { readProviderId } from '../../../controllers/nodes/provider-id.ts'
 import { matchesRequirements } from '../../../lib/label-selector.ts'
 
 /** Makes the plan of a takeover, with everything that blocks it. Pure: facts in, plan out. */
@@ -154,35 +153,31 @@ function checked({ facts, context }: PlanInput): PlanFinding[] {
   })
 }
 
-/** Plans the changes to nodes: only missing or wrong annotations about BGP peers. Pure. */
+/** Plans the annotations of nodes about BGP peers as the peering controller would. Pure. */
 function planNodes(
   { nodes, machines, peers }: Pick<Values, 'nodes' | 'machines' | 'peers'>,
   { vendor }: Context,
 ): Pick<TakeoverPlan, 'nodes'> & { peers: NodePeers[] } {
   const { isOn, annotations: scheme, selector } = vendor.bgp
-  const isOwn = ownNames(scheme)
-  const seen = nodes.map((node) => {
-    const machine = machineIdOf(node, vendor.providerIds)
-    const takesPart = isOn && machine !== undefined && matchesRequirements(node.metadata.labels, selector)
-    return { node, machine, known: takesPart ? peers.get(machine) : undefined }
-  })
-  const planned = seen.map(({ node, machine = '', known = [] }): PlannedNode => {
-    const { name, annotations = {} } = node.metadata
+  const plan = peeringPlan(scheme)
+  const planned = nodes.map((node) => {
+    const { name, labels = {}, annotations = {} } = node.metadata
+    const providerId = readProviderId(node.spec.providerID, vendor.providerIds)
+    const machine = providerId.kind === 'machine' ? providerId.id : ''
+    const isSelected = matchesRequirements(labels, selector)
+    const known = isOn && isSelected ? (peers.get(machine) ?? []) : []
+    const { privateNetwork } = machines.find(({ id }) => id === machine) ?? {}
+    const hostname = labels['kubernetes.io/hostname'] ?? name
     // Until its peers are known, a node keeps its annotations.
-    if (known.length === 0) return { name, annotations: [], removed: [] }
-    const privateNetwork = machines.find(({ id }) => id === machine)?.privateNetwork
-    const wanted = wantedAnnotations({ ...nodePeers(node, known), machine, privateNetwork }, scheme)
+    const fact = known.length > 0 ? { node: name, hostname, peers: known, machine, privateNetwork } : undefined
+    const step = isOn ? plan({ node, providerId, isSelected, fact, isDue: false }) : undefined
+    const { wanted = {}, stale = [] } = step?.do === 'annotate' ? step : {}
     // Only names: a value may hold a password.
     const written = Object.keys(wanted).filter((one) => annotations[one] !== wanted[one])
-    const removed = Object.keys(annotations).filter((one) => isOwn(one) && wanted[one] === undefined)
-    return { name, annotations: written.toSorted(), removed: removed.toSorted() }
+    return { name, annotations: written.toSorted(), removed: stale.toSorted(), fact }
   })
   return {
-    nodes: planned,
-    peers: seen.flatMap(({ node, known = [] }) => (known.length > 0 ? [nodePeers(node, known)] : [])),
+    nodes: planned.map(({ fact: _fact, ...node }) => node),
+    peers: planned.flatMap(({ fact }) => fact ?? []),
   }
-}
-
-function nodePeers({ metadata: { name, labels = {} } }: Node, peers: NodePeers['peers']): NodePeers {
-  return { node: name, hostname: labels['kubernetes.io/hostname'] ?? name, peers }
 }

@@ -694,6 +694,16 @@ test('a node whose annotations are right does not change; a missing one is named
   )
 })
 
+test('a node that the selector leaves out loses its annotations, as the peering controller removes them', () => {
+  const name = 'metal.equinix.com/bgp-peers-0-node-asn'
+  const { nodes } = planOf({
+    ...network,
+    nodes: [node(1, { [name]: '65000' })],
+    env: { METAL_BGP_NODE_SELECTOR: 'bgp=yes' },
+  })
+  assert.equal(nodes, [{ name: 'node-1', annotations: [], removed: [name] }])
+})
+
 test("MetalLB's objects of a predecessor keep their names, and a password in them is not shown", () => {
   const objects = predecessorObjects([1, 2])
   const plan = planOf({ ...network, metallb: objects, workloads: [program(), metallb], env: metallbSettings })
