@@ -31,8 +31,6 @@ export type Run = {
   check: () => Promise<void>
   /** Carries out steps, and records each one when it begins. */
   carryOut: (steps: readonly TakeoverStep[], found: FoundBefore) => Promise<void>
-  /** Records the found state again, after a step has added to it. */
-  save: () => Promise<void>
 }
 
 type Running = { namespace: string; command: 'apply' | 'undo'; lease: ObjectRef }
@@ -50,13 +48,10 @@ export function lockedRun<T>(deps: RunDeps, of: Running, work: (run: Run) => Pro
       await lead.check()
     }
     let current: Progress | undefined
-    const save = async () => {
-      if (current) await store.write(current)
-    }
     const carryOut: Run['carryOut'] = async (steps, found) => {
       const record = (step: BegunStep) => {
         current = { state: command === 'apply' ? 'applying' : 'undoing', step, found }
-        return save()
+        return store.write(current)
       }
       await runSteps(steps, { ...deps, record, check, clock })
       await patiently({ ...deps, clock }, async () => {
@@ -66,7 +61,7 @@ export function lockedRun<T>(deps: RunDeps, of: Running, work: (run: Run) => Pro
       })
     }
     try {
-      return await work({ clock, before, lead, check, carryOut, save })
+      return await work({ clock, before, lead, check, carryOut })
     } catch (error) {
       throw current ? endOf(error, 'unfinished') : error
     } finally {

@@ -1,7 +1,7 @@
 import { metallbPoolAnnotations, unusedPoolName } from '../../../announcers/metallb/names.ts'
 import { type Key, type Service, keyOf } from '../../../kube/objects.ts'
-import { shownAddresses } from '../../../ledger/record/shown.ts'
-import { type ElasticIP, claimKey } from '../../../ledger/record/elastic-ip.ts'
+import { findUsers } from '../../../ledger/record/address-use.ts'
+import { type ElasticIP, claimKey, phaseOf } from '../../../ledger/record/elastic-ip.ts'
 import {
   balancerFinalizer,
   serviceFinalizer,
@@ -9,7 +9,6 @@ import {
   isWrittenByUs,
   serviceAnnotations,
 } from '../../../ledger/record/names.ts'
-import { canonicalIpAddress } from '../../../lib/ip-address.ts'
 import { allRequestAnnotations } from '../../../ledger/users/possible-users.ts'
 
 const ourFinalizers = [serviceFinalizer, balancerFinalizer]
@@ -55,27 +54,32 @@ export function undoPatch(
   }
 }
 
-/** The other Services that show the address of a Service under deletion, for which the reservation must be kept. */
-export function sharersOf(service: Service, seen: { services: Service[]; records: ElasticIP[] }): Key[] {
-  if (service.metadata.deletionTimestamp === undefined) return []
-  const key = keyOf(service)
-  const held = seen.records.filter((record) => claimKey(record) === key).map(({ status }) => status?.address)
-  const named = [...held, service.spec.loadBalancerIP].map((one) => one && canonicalIpAddress(one))
-  const addresses = new Set([...named, ...addressesOf(service)])
-  const others = seen.services.filter((other) => keyOf(other) !== key)
-  return others.filter((other) => addressesOf(other).some((address) => addresses.has(address))).map(keyOf)
-}
-
-function addressesOf(service: Service): string[] {
-  return shownAddresses(service, allRequestAnnotations({ annotations: [] })).map(({ address }) => address)
-}
-
-/** Whether a Service under deletion would leave its reservation behind, because only we would have released it. */
-export function leavesReservation(service: Service, predecessorFinalizers: readonly string[]): boolean {
-  const { finalizers = [], deletionTimestamp } = service.metadata
-  return (
-    deletionTimestamp !== undefined &&
-    finalizers.includes(serviceFinalizer) &&
-    !predecessorFinalizers.some((one) => finalizers.includes(one))
+/** The other Services that use the address of a record. Pure. */
+export function otherUsers(record: ElasticIP, services: readonly Service[]): Key[] {
+  const requestAnnotations = allRequestAnnotations({ annotations: [] })
+  const all = { services, records: [], requestAnnotations }
+  return findUsers({ address: record.status?.address }, all, { service: claimKey(record), records: [] }).map(
+    ({ key }) => key,
   )
+}
+
+/** Why no program looks after the reservation of a record; undefined if the predecessor or a live Service has it. Pure. */
+export function leavingReason(
+  record: ElasticIP,
+  services: readonly Service[],
+  predecessorFinalizers: readonly string[],
+): string | undefined {
+  const key = claimKey(record)
+  const phase = phaseOf(record)
+  const service = services.find((one) => keyOf(one) === key)
+  const holder = ['Released', 'Available', 'Releasing'].includes(phase) ? undefined : service
+  const { finalizers = [], deletionTimestamp } = holder?.metadata ?? {}
+  const isReleased = predecessorFinalizers.some((one) => finalizers.includes(one))
+  if (holder && (deletionTimestamp === undefined || isReleased)) return undefined
+  const users = otherUsers(record, services)
+  if (users.length > 0) return `Service ${users.join(', ')} shows its address: keep it`
+  if (holder) return `Service ${key} is being deleted`
+  if (phase === 'Bound' && key !== undefined) return `Service ${key} does not exist any more`
+  const deletion = ', and its deletion was requested: the provider may not have it any more'
+  return `ElasticIP ${record.metadata.name} was ${phase}${record.status?.deletionRequestedAt === undefined ? '' : deletion}`
 }

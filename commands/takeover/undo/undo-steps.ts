@@ -3,24 +3,26 @@ import type { KubeClient } from '../../../kube/client.ts'
 import type { Clock } from '../../../kube/clock.ts'
 import { isConflict, isNotFound } from '../../../kube/errors.ts'
 import { listAll, listAllKnown } from '../../../kube/list-all.ts'
-import { type Key, type Service, keyOf } from '../../../kube/objects.ts'
+import { keyOf } from '../../../kube/objects.ts'
 import { isHeld } from '../../../kube/lease.ts'
 import {
+  configMaps,
   leases,
   mutatingWebhookConfigurations,
   services,
   validatingWebhookConfigurations,
 } from '../../../kube/resource.ts'
-import { type ElasticIP, claimKey, elasticIPs, isSecond } from '../../../ledger/record/elastic-ip.ts'
+import { type ElasticIP, claimKey, elasticIPs, reservationIdOf } from '../../../ledger/record/elastic-ip.ts'
+import { listedOrphans } from '../../../ledger/identity/ledger-map.ts'
 import { mapAll } from '../../../lib/map-all.ts'
 import { names } from '../../../settings/installed-names.ts'
-import { type FoundBefore, finalizersFor } from '../found.ts'
+import { type FoundBefore, type LeftReservation, finalizersFor, newFinalizers } from '../found.ts'
 import { isForeign, placeOf } from '../lead-lease.ts'
 import type { TakeoverStep } from '../steps.ts'
 import { isStopped, readWorkload, readyPods, startWorkload } from '../workloads.ts'
 import { removeCondition } from '../../../controllers/services/service-condition.ts'
 import { addressConditionOf } from '../../../ledger/record/address-use.ts'
-import { isMarked, sharersOf, undoPatch } from './undo-service.ts'
+import { isMarked, leavingReason, otherUsers, undoPatch } from './undo-service.ts'
 import { counted } from '../../../lib/text.ts'
 
 /** The dependencies of the steps of `undo`. */
@@ -93,12 +95,18 @@ export function servicesStep(work: UndoWork): TakeoverStep {
   return clearingStep(work, {
     title: 'Return the Services',
     things: 'Services',
-    left: async () =>
-      (await readServices(client)).all.flatMap(({ service, record, sharers }) => {
+    async left() {
+      const [all, records] = await Promise.all([listAll(client, services), knownRecords(client)])
+      const byKey = new Map(records.map((record) => [claimKey(record), record]))
+      return all.flatMap((service) => {
+        const record = byKey.get(keyOf(service))
+        const isEnding = service.metadata.deletionTimestamp !== undefined
+        const isShared = isEnding && record !== undefined && otherUsers(record, all).length > 0
         const isOurs = record !== undefined || isMarked(service)
-        const merge = isOurs ? undoPatch(service, finalizersFor(found, keyOf(service)), sharers.length > 0) : undefined
+        const merge = isOurs ? undoPatch(service, finalizersFor(found, keyOf(service)), isShared) : undefined
         return merge || addressConditionOf(service) ? [{ service, merge }] : []
-      }),
+      })
+    },
     async clear({ service, merge }) {
       const { namespace, name } = service.metadata
       if (merge) await client.patch(services, { namespace, name, patch: { merge } })
@@ -123,23 +131,44 @@ export function recordsStep(work: UndoWork): TakeoverStep {
   })
 }
 
-/** A Service with its record, and, if it is being deleted, the other Services that show its address. */
-export type SharedService = { service: Service; record: ElasticIP | undefined; sharers: Key[] }
-
 /**
- * Reads all records, and every Service with its record and the Services that share its address while it is being
- * deleted.
+ * Notes the reservations that no program will look after, while their records say so. The next step stores them with
+ * what was found.
  */
-export async function readServices(client: KubeClient): Promise<{ all: SharedService[]; records: ElasticIP[] }> {
-  const [stored, records] = await Promise.all([listAll(client, services), knownRecords(client)])
-  const firsts = records.filter((record) => !isSecond(record))
-  const byKey = new Map(firsts.map((record) => [claimKey(record), record]))
-  const all = stored.map((service) => ({
-    service,
-    record: byKey.get(keyOf(service)),
-    sharers: sharersOf(service, { services: stored, records }),
-  }))
-  return { all, records }
+export function noteStep(work: UndoWork, namespace: string, left: LeftReservation[]): TakeoverStep {
+  const added = async () => {
+    const all = await leftReservations(work, namespace)
+    return all.filter(({ id }) => !left.some((one) => one.id === id))
+  }
+  return {
+    title: 'List the reservations that stay',
+    async missing() {
+      const { length } = await added()
+      return length === 0 ? undefined : { text: `found: ${counted(length, 'reservations')}` }
+    },
+    async act() {
+      left.push(...(await added()))
+    },
+  }
+}
+
+/** The reservations that no live Service holds: those of records, and those without a record from the last sweep. */
+async function leftReservations({ client, found }: UndoWork, namespace: string): Promise<LeftReservation[]> {
+  const [all, records, map] = await Promise.all([
+    listAll(client, services),
+    knownRecords(client),
+    client.get(configMaps, { namespace, name: names.ledgerConfigMap }),
+  ])
+  const finalizers = newFinalizers(found)
+  const held = records.flatMap((record) => {
+    const id = reservationIdOf(record)
+    const reason = leavingReason(record, all, finalizers)
+    return id === undefined || reason === undefined ? [] : [{ id, address: record.status?.address, reason }]
+  })
+  const ids = new Set(records.map(reservationIdOf))
+  const reason = 'the last sweep found no Service for it, and may have deleted it since'
+  const orphans = listedOrphans(map).filter(({ id }) => !ids.has(id))
+  return [...held, ...orphans.map((one) => ({ ...one, reason }))]
 }
 
 /** The records; none if the cluster lacks their CRD. */

@@ -265,7 +265,7 @@ for (const left of [[finalizer, upstream], [finalizer], [upstream]]) {
       of.api.stored(services).map((one) => [one.metadata.name, one.metadata.finalizers]),
       [['api', [upstream]]],
     )
-    const reason = 'Service default/web is being deleted, and Service default/api shows its address: keep it'
+    const reason = 'Service default/api shows its address: keep it'
     assert.equal(reservations, [{ id: 'r-web', address: '198.51.100.7', reason }])
   })
 }

@@ -1,8 +1,9 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Service } from '../../../kube/objects.ts'
+import type { ElasticIP, Phase } from '../../../ledger/record/elastic-ip.ts'
 import { type FoundBefore, finalizersFor } from '../../../commands/takeover/found.ts'
-import { leavesReservation, undoPatch } from '../../../commands/takeover/undo/undo-service.ts'
+import { leavingReason, undoPatch } from '../../../commands/takeover/undo/undo-service.ts'
 
 const upstream = 'service.kubernetes.io/load-balancer-cleanup'
 const own = 'eip-admission.dev/address-cleanup'
@@ -11,7 +12,7 @@ const since = 'eip-admission.dev/withdrawing-since'
 const pool = 'metallb.universe.tf/address-pool'
 const unused = 'disabled-metallb-do-not-use-any-address-pool'
 
-type Facts = { finalizers?: string[]; annotations?: Record<string, string>; deletionTimestamp?: string }
+type Facts = { name?: string; finalizers?: string[]; annotations?: Record<string, string>; deletionTimestamp?: string }
 
 function aService(facts: Facts): Service {
   return {
@@ -21,6 +22,15 @@ function aService(facts: Facts): Service {
     spec: { type: 'LoadBalancer', loadBalancerIP: '198.51.100.7' },
   }
 }
+
+const deletionTimestamp = '2026-01-01T00:00:00Z'
+const aRecord = (phase: Phase): ElasticIP => ({
+  apiVersion: 'eip-admission.dev/v1alpha1',
+  kind: 'ElasticIP',
+  metadata: { name: 'default.web' },
+  spec: { claimRef: { namespace: 'default', name: 'web', uid: 'u' }, reclaimPolicy: 'Delete' },
+  status: { phase, address: '198.51.100.7', reservationID: 'r' },
+})
 
 const rows: [name: string, facts: Facts, patch: { finalizers: string[]; annotations: object } | undefined][] = [
   [
@@ -99,11 +109,36 @@ for (const { of, version, ofNew } of versions)
     )
   })
 
-test('a Service that is being deleted without the finalizer of the predecessor leaves its reservation', () => {
-  const deletionTimestamp = '2026-01-01T00:00:00Z'
-  assert.is(leavesReservation(aService({ finalizers: [own], deletionTimestamp }), [upstream]), true)
-  assert.is(leavesReservation(aService({ finalizers: [own, upstream], deletionTimestamp }), [upstream]), false)
-  assert.is(leavesReservation(aService({ finalizers: [own] }), [upstream]), false)
+const leaving: [name: string, service: Facts | undefined, phase: Phase, reason: RegExp | undefined][] = [
+  ['of a live Service', { finalizers: [own] }, 'Bound', undefined],
+  ['of a Service that went', undefined, 'Bound', /^Service default\/web does not exist any more$/],
+  [
+    'of a Service that ends',
+    { finalizers: [own], deletionTimestamp },
+    'Bound',
+    /^Service default\/web is being deleted$/,
+  ],
+  ['that the predecessor releases', { finalizers: [own, upstream], deletionTimestamp }, 'Bound', undefined],
+  [
+    'whose Service ends without either finalizer',
+    { finalizers: ['x'], deletionTimestamp },
+    'Bound',
+    /is being deleted$/,
+  ],
+  ['that is retained beside a live Service', { finalizers: [own] }, 'Released', /^ElasticIP default.web was Released$/],
+]
+
+for (const [name, facts, phase, reason] of leaving)
+  test(`left behind, or not: a reservation ${name}`, () => {
+    const said = leavingReason(aRecord(phase), facts ? [aService(facts)] : [], [upstream])
+    if (reason) assert.match(said ?? '', reason)
+    else assert.is(said, undefined)
+  })
+
+test('a reservation whose address another Service shows is to be kept, whatever its record says', () => {
+  const other = aService({ name: 'other' })
+  for (const phase of ['Bound', 'Releasing', 'Released'] as const)
+    assert.is(leavingReason(aRecord(phase), [other], []), 'Service default/other shows its address: keep it')
 })
 
 test.run()
