@@ -32,7 +32,9 @@ export function predecessorPools(ours: readonly IPAddressPool[], facts: PoolFact
     facts.found.has(metadata.name) || usersOf(spec.addresses).some((one) => poolNameOf(keyOf(one)) === metadata.name)
   const kept = ours.filter((pool) => !isWritten(pool) || isNamedAsTheirs(pool))
   const taken = new Set([...kept, ...facts.foreign].map(({ metadata }) => metadata.name))
-  const others = ours.filter((pool) => !kept.includes(pool))
+  // A pool that was renamed already is left over from an undo that was killed.
+  const held = new Set(kept.flatMap(({ spec }) => spec.addresses))
+  const others = ours.filter((pool) => !kept.includes(pool) && !pool.spec.addresses.every((one) => held.has(one)))
   const renamed = others.flatMap((pool) => {
     const { addresses } = pool.spec
     return toWanted(usersOf(addresses), { facts, taken, addresses, replaces: pool.metadata.name })

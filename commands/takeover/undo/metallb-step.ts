@@ -51,7 +51,7 @@ export function metallbStep(work: UndoWork): TakeoverStep {
     async act() {
       const seen = await look(work)
       if (!seen) return
-      await writePools(work, seen)
+      await renamePools(work, seen)
       const configuration = predecessorConfiguration(seen.facts)
       // All waves use one configurator, which leaves sessions time to come up between them.
       const configurator = configureObjects({ client, configuration, now: () => clock.now() })
@@ -125,52 +125,38 @@ export function isServed(service: Service, found: FoundBefore): boolean {
   return isHeld || found.services[keyOf(service)] !== undefined
 }
 
-const fieldManager = 'eip-admission-takeover'
-
 /**
- * Gives the pools of Services that came since the takeover the predecessor's names. MetalLB's webhook refuses two pools
- * with one address, so the new pool is created right after the removal of the old one. Without such a refusal the new
- * pool comes first. Meanwhile the advertisement names both.
+ * Gives our pools of other names the names of the predecessor. The advertisement names both, and the configurator
+ * removes the old ones. MetalLB's webhook refuses two pools with one address: there the old pool goes first.
  */
-async function writePools(work: UndoWork, { facts, existing }: Seen): Promise<void> {
+async function renamePools(work: UndoWork, { facts, existing }: Seen): Promise<void> {
   const { client, check } = work
-  const pools = poolsToWrite(existing, facts).filter(({ isThere }) => !isThere)
-  const advertisement = advertisementOfBoth(existing, pools, facts)
-  if (pools.length > 0 && advertisement) {
-    const { namespace, name } = advertisement.metadata
+  const renames = poolsToWrite(existing, facts).filter(({ replaces }) => replaces !== undefined)
+  const advertisement = advertisementOfBoth(existing, renames, facts)
+  if (advertisement) {
     await check()
-    await client.patch(bgpAdvertisements, { namespace, name, patch: { merge: { spec: advertisement.spec } } })
+    const merge = { spec: advertisement.spec }
+    await client.patch(bgpAdvertisements, { ...placeOf(advertisement), patch: { merge } })
   }
-  for (const { pool, replaces } of pools) {
+  for (const { pool, replaces } of renames) {
     await check()
     const old = existing.filter(isPool).find(({ metadata }) => metadata.name === replaces)
-    await writePool(work, pool, old)
+    await createPool(client, pool).catch((error: unknown) => {
+      if (!old || !isOverlap(error)) throw error
+      return replacePool(work, old, pool)
+    })
   }
 }
 
-/** Replaces an old pool, and restores it if that fails: without either, the address has no route. */
-async function writePool(work: UndoWork, pool: IPAddressPool, old?: IPAddressPool): Promise<void> {
-  const { client } = work
-  const refused = await creationError(client, pool)
-  if (refused !== undefined && !isOverlap(refused)) throw refused
+/** Removes a pool and creates another one, or the same again: without either, the address has no route. */
+async function replacePool(work: UndoWork, old: IPAddressPool, pool: IPAddressPool): Promise<void> {
   try {
-    if (old) await client.remove(ipAddressPools, { ...placeOf(old), uid: old.metadata.uid })
-    if (refused !== undefined) await createSoon(work, pool)
+    await work.client.remove(ipAddressPools, { ...placeOf(old), uid: old.metadata.uid })
+    await createSoon(work, pool)
   } catch (error) {
-    if (old && refused !== undefined) await createSoon(work, asNew(old)).catch(() => undefined)
+    const { uid: _uid, resourceVersion: _version, managedFields: _fields, ...metadata } = old.metadata
+    await createSoon(work, { ...old, metadata }).catch(() => undefined)
     throw error
-  }
-}
-
-/** A new object with the same name and content. */
-function asNew(pool: IPAddressPool): IPAddressPool {
-  const { apiVersion, kind, spec, metadata } = pool
-  const { labels, annotations } = metadata
-  return {
-    apiVersion,
-    kind,
-    metadata: { ...placeOf(pool), ...(labels && { labels }), ...(annotations && { annotations }) },
-    spec,
   }
 }
 
@@ -182,26 +168,24 @@ const tries = { count: 20, firstMs: 50, maxMs: 1_000 }
 
 async function createSoon({ client, clock }: UndoWork, pool: IPAddressPool): Promise<void> {
   for (let failures = 1; ; failures += 1) {
-    const error = await creationError(client, pool)
-    if (error === undefined) return
-    if (failures === tries.count || !(isOverlap(error) || isUnanswered(error))) throw error
+    try {
+      return await createPool(client, pool)
+    } catch (error) {
+      if (failures === tries.count || !(isOverlap(error) || isUnanswered(error))) throw error
+    }
     await clock.sleep(backoffMs(failures, tries))
   }
 }
 
-/** Why a pool could not be created; undefined if it exists. */
-async function creationError(client: KubeClient, pool: IPAddressPool): Promise<KubeError | undefined> {
+async function createPool(client: KubeClient, pool: IPAddressPool): Promise<void> {
   try {
-    await client.create(ipAddressPools, pool, { fieldManager })
-    return undefined
+    await client.create(ipAddressPools, pool, { fieldManager: 'eip-admission-takeover' })
   } catch (error) {
-    if (isAlreadyExists(error)) return undefined
-    if (error instanceof KubeError) return error
-    throw error
+    if (!isAlreadyExists(error)) throw error
   }
 }
 
 /** Whether another pool has the address. MetalLB uses these words in all versions that have a webhook. */
-function isOverlap({ message }: KubeError): boolean {
-  return message.includes('overlaps with')
+function isOverlap(error: unknown): boolean {
+  return error instanceof KubeError && error.message.includes('overlaps with')
 }

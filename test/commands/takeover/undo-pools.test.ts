@@ -77,6 +77,19 @@ for (const hasWebhook of [false, true]) {
   })
 }
 
+for (const hasWebhook of [false, true])
+  test(`undo that is killed at any write ${hasWebhook ? 'with' : 'without'} a webhook leaves one pool for each address`, async () => {
+    for (let at = 1, isKilled = true; isKilled; at += 1) {
+      const of = await toRename({ hasWebhook })
+      of.state.writes = 0
+      of.state.kills = at
+      isKilled = (await failure(undo(of))) !== 'done'
+      of.state.kills = Infinity
+      if (isKilled) await undo(of)
+      assert.equal(poolNames(of), renamed, `killed at write ${at}`)
+    }
+  })
+
 /** A client whose creates of pools this answers first: by throwing. */
 function meets(of: World, answer: (pool: KubeObject, attempt: number) => void): KubeClient {
   const client = of.client()
