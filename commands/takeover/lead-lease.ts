@@ -4,8 +4,9 @@ import type { KubeClient } from '../../kube/client.ts'
 import type { Clock } from '../../kube/clock.ts'
 import { type KeptLease, keptLease, leaseDurationMs } from '../../kube/kept-lease.ts'
 import { isOwnIdentity, leaseRecord } from '../../kube/lease.ts'
+import type { Lease } from '../../kube/objects.ts'
 import { leases } from '../../kube/resource.ts'
-import type { ObjectRef } from './plan/plan.ts'
+import type { ObjectRef, PlannedLease } from './plan/plan.ts'
 import type { Missing, TakeoverStep } from './steps.ts'
 
 const infix = '_takeover_'
@@ -63,27 +64,50 @@ export function leadLease({ client, lease, clock }: { client: KubeClient; lease:
 }
 
 /**
- * Holds the lease while `undo` works. A predecessor that runs and leads keeps it, which also keeps ours from acting.
+ * Sees that no eip-admission acts beside the predecessor: this run holds the lease, unless a program that renews it
+ * `mayStay`. A lease that no process renews is left over: the predecessor elects by another lock, or has stopped.
  */
-export function holdStep(client: KubeClient, lead: LeadLease, isPredecessorBack: () => Promise<boolean>): TakeoverStep {
+export function holdStep(
+  client: KubeClient,
+  lead: LeadLease,
+  { mayStay, onClaimed }: { mayStay: (holder: string) => boolean | Promise<boolean>; onClaimed?: () => void },
+): TakeoverStep {
   const place = placeOf(lead.at)
+  let first: Lease | undefined
   return {
     title: `Keep every eip-admission from acting, by the ${place}`,
     async missing(): Promise<Missing | undefined> {
       if (lead.isOurs()) return undefined
-      const { holderIdentity: holder = '' } = (await client.get(leases, lead.at))?.spec ?? {}
-      if (isForeign(holder) && (await isPredecessorBack())) return undefined
+      const stored = await client.get(leases, lead.at)
+      first ??= stored
+      const { holderIdentity: holder = '', renewTime } = stored?.spec ?? {}
       if (holder === '' || isOfTakeover(holder)) return { text: `claiming the ${place}` }
-      return {
-        text: `${holder} holds the ${place}`,
-        hint: 'stop every `eip-admission serve` that runs outside the cluster; a lease of a dead process expires automatically',
-      }
+      if (renewTime === first?.spec?.renewTime) return { text: `waiting whether ${holder} renews the ${place}` }
+      if (await mayStay(holder)) return undefined
+      return holdingText(holder, place)
     },
-    act: async () => void (await lead.claim()),
+    async act() {
+      if ((await lead.claim()) === '') onClaimed?.()
+    },
+  }
+}
+
+/** What to do about another program that holds the lease. */
+export function holdingText(holder: string, place: string): Missing {
+  return {
+    text: `the ${place} is held by ${holder}${isForeign(holder) ? ', which does not act for eip-admission' : ''}`,
+    hint: isForeign(holder)
+      ? `stop that program: \`kubectl get pods -A -o wide | grep ${holder.split('_')[0]}\` finds it`
+      : 'stop every `eip-admission serve` that runs outside the cluster; a lease of a dead process expires automatically',
   }
 }
 
 /** The name of a lease for a sentence. */
 export function placeOf({ namespace, name }: ObjectRef): string {
   return `lease ${namespace}/${name}`
+}
+
+/** Whether a predecessor that elects excludes ours, because both elect by one lease. */
+export function isShared({ isUsed, ...theirs }: PlannedLease, ours: ObjectRef): boolean {
+  return isUsed && placeOf(theirs) === placeOf(ours)
 }

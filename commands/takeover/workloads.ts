@@ -20,19 +20,18 @@ const resources: Record<StoppableWorkload['kind'], Resource<inspect.Workload>> =
   DaemonSet: daemonSets,
 }
 
-/** Reads a workload; undefined if it does not exist. */
-export async function readWorkload(
-  client: KubeClient,
-  { kind, ...at }: WorkloadRef,
-): Promise<StoppableWorkload | undefined> {
-  const workload = await client.get(resources[kind], { namespace: at.namespace, name: at.name })
-  return workload && { ...workload, kind }
-}
-
 /** Reads the workloads, and omits those that do not exist. */
 export async function readWorkloads(client: KubeClient, refs: readonly WorkloadRef[]): Promise<StoppableWorkload[]> {
-  const read = await Promise.all(refs.map((ref) => readWorkload(client, ref)))
-  return read.filter((workload) => workload !== undefined)
+  const read = refs.map(async ({ kind, namespace, name }) => {
+    const workload = await client.get(resources[kind], { namespace, name })
+    return workload ? [{ ...workload, kind }] : []
+  })
+  return (await Promise.all(read)).flat()
+}
+
+/** Whether a reference means this workload. */
+export function refersTo(ref: WorkloadRef, { kind, metadata }: inspect.Workload): boolean {
+  return ref.kind === kind && ref.namespace === metadata.namespace && ref.name === metadata.name
 }
 
 /** Our Deployment and the DaemonSet of our guardians, if they exist in the cluster. */
@@ -49,8 +48,7 @@ export function isStopped({ kind, spec }: StoppableWorkload): boolean {
   return stoppedLabel in (spec?.template?.spec?.nodeSelector ?? {})
 }
 
-/** Lets a workload run again, a Deployment with this number of replicas. */
-export function startWorkload(client: KubeClient, workload: StoppableWorkload, replicas: number): Promise<void> {
+function startWorkload(client: KubeClient, workload: StoppableWorkload, replicas: number): Promise<void> {
   return patchWorkload(client, workload, workload.kind === 'Deployment' ? { spec: { replicas } } : selectorPatch(null))
 }
 
@@ -79,6 +77,30 @@ export function readyPods({ kind, status }: StoppableWorkload): number {
 /** A workload as people type it. */
 export function workloadText(workload: StoppableWorkload): string {
   return `${workload.kind} ${keyOf(workload)}`
+}
+
+type Starting = Pick<TakeoverStep, 'title' | 'act'> & {
+  workloads: () => Promise<StoppableWorkload[]>
+  /** The number of replicas that a Deployment gets. */
+  replicas: (workload: StoppableWorkload) => number
+  /** The part that is left when none of the workloads is stopped any more. */
+  missing: (started: readonly StoppableWorkload[]) => Promise<Missing | undefined>
+}
+
+/** Starts workloads that are stopped, then acts, and waits until nothing is missing. */
+export function startStep(client: KubeClient, { title, workloads, replicas, missing, act }: Starting): TakeoverStep {
+  return {
+    title,
+    async missing() {
+      const all = await workloads()
+      const stopped = all.find(isStopped)
+      return stopped ? { text: `starting ${workloadText(stopped)}` } : missing(all)
+    },
+    async act() {
+      for (const one of await workloads()) if (isStopped(one)) await startWorkload(client, one, replicas(one))
+      await act?.()
+    },
+  }
 }
 
 type Stopping = Pick<TakeoverStep, 'title'> & {

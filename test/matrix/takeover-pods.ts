@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { systemClock } from '../../kube/clock.ts'
 import { leaseRecord } from '../../kube/lease.ts'
 import { daemonSets, deployments } from '../../inspect/kinds.ts'
-import { readWorkload } from '../../commands/takeover/workloads.ts'
+import { readWorkloads } from '../../commands/takeover/workloads.ts'
 import type { TestStage } from '../whole/test-stage.ts'
 import { type Shape, predecessor } from './takeover-shapes.ts'
 
@@ -25,7 +25,7 @@ export function runPods(
   const at = { namespace: workload.namespace, name: workload.name }
   const resource = kind === 'Deployment' ? deployments : daemonSets
   const turn = async () => {
-    const spec = (await readWorkload(client, { kind, ...at }))?.spec
+    const spec = (await readWorkloads(client, [{ kind, ...at }]))[0]?.spec
     const selector = spec?.template?.spec?.nodeSelector ?? {}
     const runs = kind === 'Deployment' ? spec?.replicas === 1 : !('eip-admission.dev/stopped-by-takeover' in selector)
     const count = runs ? 1 : 0

@@ -10,7 +10,7 @@ import { leaseRecord } from '../../kube/lease.ts'
 import { type KubeObject, type Service, keyOf } from '../../kube/objects.ts'
 import { leases, services } from '../../kube/resource.ts'
 import type { PlannedService, TakeoverPlan } from '../../commands/takeover/plan/plan.ts'
-import { type StoppableWorkload, readWorkload } from '../../commands/takeover/workloads.ts'
+import { type StoppableWorkload, readWorkloads } from '../../commands/takeover/workloads.ts'
 import { objectsOf } from '../announcers/predecessors.ts'
 import { serviceTag } from '../whole/dialects.ts'
 import { eventually } from '../whole/eventually.ts'
@@ -111,7 +111,7 @@ export function startPredecessor(stage: TestStage): { stop: () => Promise<void> 
   const over = new AbortController()
   let record: ReturnType<typeof leaseRecord> | undefined
   const turn = async () => {
-    const { spec, status } = (await readWorkload(client, workload)) ?? ({} as StoppableWorkload)
+    const { spec, status } = (await readWorkloads(client, [workload]))[0] ?? ({} as StoppableWorkload)
     const ready = spec?.replicas ? 1 : 0
     if ((status?.readyReplicas ?? 0) !== ready) {
       const patch = JSON.stringify({ status: { replicas: ready, readyReplicas: ready } })
@@ -156,7 +156,7 @@ export async function predecessorLeads({ client }: TestStage): Promise<void> {
 export async function planFor(stage: TestStage): Promise<TakeoverPlan> {
   const { items } = await stage.client.list<Service>(services)
   const planned = items.filter(({ spec }) => spec.type === 'LoadBalancer').map(plannedService)
-  const stored = await readWorkload(stage.client, workload)
+  const stored = (await readWorkloads(stage.client, [workload]))[0]
   return {
     formatVersion: 1,
     cluster: { id: '', server: '' },
@@ -274,5 +274,5 @@ export async function serviceFacts({ client }: TestStage): Promise<Record<string
 
 /** Waits until the workload has this many replicas. */
 export async function hasReplicas({ client }: TestStage, replicas: number): Promise<void> {
-  assert.is((await readWorkload(client, workload))?.spec?.replicas, replicas)
+  assert.is((await readWorkloads(client, [workload]))[0]?.spec?.replicas, replicas)
 }

@@ -1,11 +1,12 @@
 import type { KubeClient } from '../../../kube/client.ts'
+import { isOwnIdentity } from '../../../kube/lease.ts'
 import { mutatingWebhookConfigurations, namespaces, validatingWebhookConfigurations } from '../../../kube/resource.ts'
 import { elasticIPDefinition } from '../../../manifests/elastic-ip-crd.ts'
 import { customResourceDefinitions } from '../../../manifests/resources.ts'
 import { names } from '../../../settings/installed-names.ts'
 import { endIfBlocked } from '../end.ts'
 import { type FoundBefore, readFound, servedServices } from '../found.ts'
-import { placeOf } from '../lead-lease.ts'
+import { holdStep, isForeign, isShared } from '../lead-lease.ts'
 import type { TakeoverPlan } from '../plan/plan.ts'
 import { type Run, type RunDeps, lockedRun } from '../run.ts'
 import type { TakeoverStep } from '../steps.ts'
@@ -61,22 +62,26 @@ function stepsOf(
   { found, lead }: Pick<Run, 'lead'> & { found: FoundBefore },
 ): TakeoverStep[] {
   const { namespace } = plan.target
-  const { isUsed, ...theirs } = found.lease
-  const isElecting = isUsed && placeOf(theirs) === placeOf(lead.at)
-  const onClaimed = () => {
-    // A running predecessor that renews no lease does not elect, so `undo` must not wait for it to lead.
-    if (plan.predecessor.workloads.some(({ isRunning }) => isRunning)) found.lease.holder = undefined
-  }
+  const ours = { client, namespace }
+  const isElecting = isShared(found.lease, lead.at)
   return [
     installStep(client, () => install(plan)),
-    standbyStep({ client, namespace, lead, signal, isElecting, onClaimed }),
+    holdStep(client, lead, {
+      // A predecessor that elects holds the lease itself; ours does since an earlier run.
+      mayStay: (holder) => isOwnIdentity(holder) || (isElecting && isForeign(holder)),
+      onClaimed() {
+        // A running predecessor that renews no lease does not elect, so `undo` must not wait for it to lead.
+        if (plan.predecessor.workloads.some(({ isRunning }) => isRunning)) found.lease.holder = undefined
+      },
+    }),
+    standbyStep(ours, signal),
     stopStep(client, {
       title: `Stop ${plan.predecessor.title}`,
       workloads: () => readWorkloads(client, found.workloads),
       // The step ends when no pod is left.
       note: (pod) => lead.ended.add(hostnameOf(pod)),
     }),
-    leadStep({ client, namespace, lead }),
+    leadStep(ours, lead),
   ]
 }
 

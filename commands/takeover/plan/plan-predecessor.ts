@@ -8,6 +8,7 @@ import type { PlanInput } from './facts.ts'
 import type { PlannedLeases } from './plan-leases.ts'
 import { type PlanFinding, type PlanFindings, type PredecessorWorkload, blocker, warning } from './plan.ts'
 import { helmFinding, helmReleaseOf, managerFinding } from './workload-managers.ts'
+import { refersTo } from '../workloads.ts'
 import { shell } from '../../../lib/remedy.ts'
 
 /** The workloads of the predecessor, and their findings. Pure. */
@@ -72,8 +73,7 @@ function otherPredecessor({ object, image }: FoundWorkload): PlanFinding {
 
 /** Reports a workload that did not run when the takeover began: `undo` would not know which one to start. */
 function lateFinding({ object }: FoundWorkload, { found }: Progress): PlanFindings {
-  const ran = found.workloads.filter((one) => one.isRunning && one.kind === object.kind)
-  if (ran.some((one) => keyOf({ metadata: one }) === keyOf(object))) return []
+  if (found.workloads.some((ref) => ref.isRunning && refersTo(ref, object))) return []
   return blocker('late-predecessor', `${object.kind} ${keyOf(object)}`, {
     what: 'it runs, and did not when the takeover began',
     remedy: shell`eip-admission takeover undo   # or stop it`,

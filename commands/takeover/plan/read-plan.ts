@@ -16,7 +16,6 @@ import { countedProvider } from '../../../inspect/provider.ts'
 import type { Reader } from '../../../inspect/reader.ts'
 import type { Credentials } from '../../../kube/credentials.ts'
 import { listAll } from '../../../kube/list-all.ts'
-import { keyOf } from '../../../kube/objects.ts'
 import { readSettingsFile } from '../../../settings/file.ts'
 import { names } from '../../../settings/installed-names.ts'
 import { type Problem, SettingsError } from '../../../settings/problems.ts'
@@ -30,6 +29,7 @@ import { makePlan } from './make-plan.ts'
 import { leaseOf } from './plan-leases.ts'
 import { workloadsOf } from './plan-predecessor.ts'
 import { type Finding, type TakeoverPlan, blocker } from './plan.ts'
+import { refersTo } from '../workloads.ts'
 import { type Translation, translate } from './translate.ts'
 
 export type PlanSource = {
@@ -123,10 +123,7 @@ function chosenWorkload({ workloads }: FoundPredecessors, progress: Progress | u
   const [first] = workloads
   if (!first || isRunning(first.object)) return first
   const ran = progress?.found.workloads.filter((one) => one.isRunning) ?? []
-  const [found] = ran.flatMap(({ kind, namespace, name }) =>
-    workloads.filter(({ object }) => object.kind === kind && keyOf(object) === `${namespace}/${name}`),
-  )
-  return found ?? first
+  return workloads.find(({ object }) => ran.some((ref) => refersTo(ref, object))) ?? first
 }
 
 /** The translation with the configuration file that the person gave, in place of the predecessor's. */

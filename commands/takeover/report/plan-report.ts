@@ -3,6 +3,7 @@ import { counted, plainText, shellWord } from '../../../lib/text.ts'
 import { names } from '../../../settings/installed-names.ts'
 import type { Format } from '../../doctor/report.ts'
 import { blockingText } from '../end.ts'
+import { isShared } from '../lead-lease.ts'
 import { type PredecessorWorkload, type TakeoverPlan, canApply, isDone } from '../plan/plan.ts'
 import { type TakeoverStatus, commandsOf, statusText } from '../takeover-status.ts'
 import { asJson, plainLine, findings, section, table } from './text.ts'
@@ -181,12 +182,11 @@ function announcingText({ announcer: { name, objects } }: TakeoverPlan): string 
 
 /** The expected duration, and the time without a leader. */
 function timeText({ predecessor, target, announcer: { waves } }: TakeoverPlan): string {
-  const { isUsed, namespace, name } = predecessor.lease
-  const isShared = isUsed && namespace === target.leaseNamespace && name === target.leaseName
+  const isCommon = isShared(predecessor.lease, { namespace: target.leaseNamespace, name: target.leaseName })
   const minutes = Math.ceil((usualMs + waves * sessionPauseMs) / 60_000)
   return section('Time', [
     `about ${counted(minutes, 'minutes')}${waves > 0 ? `, with ${counted(waves, 'waves')} of BGP sessions` : ''}`,
-    `no leader for at most 5 seconds after the last pod of the predecessor has ended${isShared ? ', or 15 if a program outside of these pods holds the lease' : ''}: new Services wait, and addresses keep their routes`,
+    `no leader for at most 5 seconds after the last pod of the predecessor has ended${isCommon ? ', or 15 if a program outside of these pods holds the lease' : ''}: new Services wait, and addresses keep their routes`,
   ])
 }
 

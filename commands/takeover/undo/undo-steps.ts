@@ -19,7 +19,7 @@ import { names } from '../../../settings/installed-names.ts'
 import { type FoundBefore, type LeftReservation, finalizersFor, newFinalizers } from '../found.ts'
 import { isForeign, placeOf } from '../lead-lease.ts'
 import type { TakeoverStep } from '../steps.ts'
-import { isStopped, readWorkload, readyPods, startWorkload } from '../workloads.ts'
+import { readWorkloads, readyPods, refersTo, startStep, workloadText } from '../workloads.ts'
 import { removeCondition } from '../../../controllers/services/service-condition.ts'
 import { addressConditionOf } from '../../../ledger/record/address-use.ts'
 import { isMarked, leavingReason, otherUsers, undoPatch } from './undo-service.ts'
@@ -185,19 +185,25 @@ export function returnStep(
   const ran = found.filter(({ isRunning }) => isRunning)
   // Two versions of it side by side would both buy addresses. If none ran, a person had stopped it.
   const workloads = ran.length > 0 ? ran : found
-  const read = () => Promise.all(workloads.map(async (ref) => ({ ref, workload: await readWorkload(client, ref) })))
-  return {
+  const read = () => readWorkloads(client, workloads)
+  return startStep(client, {
     title: 'Start the predecessor',
-    async missing() {
-      for (const { ref, workload } of await read()) {
-        const { kind, namespace, name } = ref
-        const text = `${kind} ${namespace}/${name}`
-        if (!workload)
-          return { text: `${text} does not exist`, hint: 'install the predecessor again as it was installed' }
-        if (isStopped(workload)) return { text: `starting ${text}` }
-        if (readyPods(workload) === 0)
-          return { text: `${text} has no ready pod yet`, hint: `\`kubectl get pods -n ${namespace}\`` }
-      }
+    workloads: read,
+    // A person may have stopped it before the takeover. Its manifests have one replica.
+    replicas: (one) => workloads.find((ref) => refersTo(ref, one))?.replicas || 1,
+    async missing(started) {
+      const absent = workloads.find((ref) => !started.some((one) => refersTo(ref, one)))
+      if (absent)
+        return {
+          text: `${absent.kind} ${absent.namespace}/${absent.name} does not exist`,
+          hint: 'install the predecessor again as it was installed',
+        }
+      const unready = started.find((one) => readyPods(one) === 0)
+      if (unready)
+        return {
+          text: `${workloadText(unready)} has no ready pod yet`,
+          hint: `\`kubectl get pods -n ${unready.metadata.namespace}\``,
+        }
       // A predecessor that ran without holding the lease elects by another lock.
       if (!lease.isUsed || (ran.length > 0 && lease.holder === undefined)) return undefined
       const { namespace, name } = lease
@@ -206,11 +212,9 @@ export function returnStep(
       return { text: `its pod runs; waiting until it holds the ${placeOf(lease)}` }
     },
     async act() {
-      for (const { ref, workload } of await read())
-        // A person may have stopped it before the takeover. Its manifests have one replica.
-        if (workload && isStopped(workload)) await startWorkload(client, workload, ref.replicas || 1)
       // Until its pod can take the lease, no other program should.
-      if ((await read()).every(({ workload }) => workload && readyPods(workload) > 0)) await release()
+      const all = await read()
+      if (all.length === workloads.length && all.every((one) => readyPods(one) > 0)) await release()
     },
-  }
+  })
 }

@@ -1,5 +1,5 @@
 import { type LeftReservation, predecessorNamed } from '../found.ts'
-import { holdStep } from '../lead-lease.ts'
+import { holdStep, isForeign } from '../lead-lease.ts'
 import { type Progress, readProgress } from '../progress.ts'
 import { managerFinding } from '../plan/workload-managers.ts'
 import { End, endIfBlocked } from '../end.ts'
@@ -49,7 +49,9 @@ async function carryOut({ client, namespace, signal, tell }: UndoDeps, run: Run)
   tell('It resets what was written since the takeover:')
   for (const step of [...returning, records])
     tell(`  ${step.title}; ${(await step.missing())?.text ?? 'nothing is left'}`)
-  const isPredecessorBack = async () => !(await readWorkloads(client, found.workloads)).every(isStopped)
+  // A predecessor that is back and leads keeps the lease, which also keeps ours from acting.
+  const mayStay = async (holder: string) =>
+    isForeign(holder) && !(await readWorkloads(client, found.workloads)).every(isStopped)
   const stopOurs = stopStep(client, {
     title: 'Stop eip-admission in the cluster',
     workloads: () => ownWorkloads(client, namespace),
@@ -58,7 +60,7 @@ async function carryOut({ client, namespace, signal, tell }: UndoDeps, run: Run)
     [
       webhooksStep(work),
       stopOurs,
-      holdStep(client, lead, isPredecessorBack),
+      holdStep(client, lead, { mayStay }),
       ...returning,
       noteStep(work, namespace, left),
       records,
