@@ -12,7 +12,7 @@ import type { Missing, TakeoverStep } from './steps.ts'
 const infix = '_takeover_'
 
 /** Whether this identity belongs to a run of this command, perhaps a killed one. */
-export function isOfTakeover(identity: string): boolean {
+function isOfTakeover(identity: string): boolean {
   return identity.includes(infix)
 }
 
@@ -92,7 +92,7 @@ export function holdStep(
   }
 }
 
-/** What to do about another program that holds the lease. */
+/** The name of another program that holds the lease, and how to stop it. */
 export function holdingText(holder: string, place: string): Missing {
   return {
     text: `the ${place} is held by ${holder}${isForeign(holder) ? ', which does not act for eip-admission' : ''}`,

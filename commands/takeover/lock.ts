@@ -35,23 +35,13 @@ export async function withLock<T>(deps: LockDeps, work: (lock: KeptLease) => Pro
   try {
     return await work(lock)
   } catch (error) {
-    await throwIfLost(lock)
+    // A run that was suspended wakes up in a failing call, but only the run that took the lock matters to the person.
+    await lock.check().catch((lost: unknown) => {
+      if (lost instanceof End) throw lost
+    })
     throw error
   } finally {
     await lock.release()
-  }
-}
-
-/**
- * Throws if another run has taken the lock. A run that was suspended wakes up in a failing call, but only the other run
- * matters to the person.
- */
-async function throwIfLost(lock: KeptLease): Promise<void> {
-  try {
-    await lock.check()
-  } catch (error) {
-    // If the API server cannot be reached, the first error already says so.
-    if (error instanceof End) throw error
   }
 }
 

@@ -48,25 +48,16 @@ export function isStopped({ kind, spec }: StoppableWorkload): boolean {
   return stoppedLabel in (spec?.template?.spec?.nodeSelector ?? {})
 }
 
-function startWorkload(client: KubeClient, workload: StoppableWorkload, replicas: number): Promise<void> {
-  return patchWorkload(client, workload, workload.kind === 'Deployment' ? { spec: { replicas } } : selectorPatch(null))
-}
-
-function stopWorkload(client: KubeClient, workload: StoppableWorkload): Promise<void> {
-  return patchWorkload(
-    client,
-    workload,
-    workload.kind === 'Deployment' ? { spec: { replicas: 0 } } : selectorPatch('true'),
-  )
-}
-
-function selectorPatch(value: string | null): object {
-  return { spec: { template: { spec: { nodeSelector: { [stoppedLabel]: value } } } } }
-}
-
-/** Writes a merge patch, so the rest of the workload stays. */
-async function patchWorkload(client: KubeClient, { kind, metadata }: StoppableWorkload, merge: object): Promise<void> {
-  await client.patch(resources[kind], { namespace: metadata.namespace, name: metadata.name, patch: { merge } })
+/** Lets a workload run with this number of replicas, or none. A merge patch keeps the rest of it. */
+async function scale(client: KubeClient, { kind, metadata }: StoppableWorkload, replicas: number): Promise<void> {
+  // No node has this label.
+  const nodeSelector = { [stoppedLabel]: replicas === 0 ? 'true' : null }
+  const spec = kind === 'Deployment' ? { replicas } : { template: { spec: { nodeSelector } } }
+  await client.patch(resources[kind], {
+    namespace: metadata.namespace,
+    name: metadata.name,
+    patch: { merge: { spec } },
+  })
 }
 
 /** The number of a workload's ready pods. */
@@ -97,7 +88,7 @@ export function startStep(client: KubeClient, { title, workloads, replicas, miss
       return stopped ? { text: `starting ${workloadText(stopped)}` } : missing(all)
     },
     async act() {
-      for (const one of await workloads()) if (isStopped(one)) await startWorkload(client, one, replicas(one))
+      for (const one of await workloads()) if (isStopped(one)) await scale(client, one, replicas(one))
       await act?.()
     },
   }
@@ -115,7 +106,7 @@ export function stopStep(client: KubeClient, { title, workloads, note }: Stoppin
     title,
     missing: async () => stillRunning(client, await workloads(), note),
     async act() {
-      for (const one of await workloads()) if (!isStopped(one)) await stopWorkload(client, one)
+      for (const one of await workloads()) if (!isStopped(one)) await scale(client, one, 0)
     },
     async returned() {
       const back = (await workloads()).find((one) => !isStopped(one))
