@@ -323,6 +323,22 @@ test('a disputed key is looked at when its hold ends, if its reconcile says so, 
   await running
 })
 
+test('a disputed key that looks settled between two repetitions keeps its back-off', async () => {
+  const clock = fakeClock()
+  const { controller, warnings } = makeController(
+    (_key, count) => ({ againInMs: 20, steps: count === 14 ? [] : ['withdraw'] }),
+    { retry: { firstMs: 1_000, maxMs: 60_000 } },
+    clock,
+  )
+  const stop = new AbortController()
+  const running = controller.run(stop.signal)
+  for (let n = 0; n < 200 && warnings.length < 2; n += 1) await clock.pass(20)
+  const [first = 0, second = 0] = warnings.map(({ againInMs }) => againInMs)
+  assert.ok(first <= 1_000 && second >= 1_000, `${first} and ${second} ms`)
+  stop.abort()
+  await running
+})
+
 test('every reason of several errors is reported and logged', async () => {
   const several = [new Error('one'), new AggregateError([new Error('two'), new Error('three')]), new Error('one')]
   const { run, reported, warnings } = makeController((_key, count) => {

@@ -80,6 +80,15 @@ const rows: [what: string, probes: Probe[], failures: number, successes: number]
     0,
   ],
   [
+    'a probe that began with the last answer',
+    [
+      [1000, 1100, true],
+      [1100, 3000, false],
+    ],
+    1,
+    0,
+  ],
+  [
     'an answer that was asked for before a failure',
     [
       [1000, 1001, false],
