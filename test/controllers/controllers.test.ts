@@ -5,6 +5,7 @@ import { makeControllers } from '../../controllers/controllers.ts'
 import { serviceControllers } from '../../controllers/services/declaration.ts'
 import { dialects } from '../../sandbox/dialects.ts'
 import { makeDependencies } from '../../server/dependencies.ts'
+import { addressAnnotation } from '../../ledger/record/names.ts'
 import { makeService } from '../builders.ts'
 import { type Respond, withServer } from '../kube/scripted-server.ts'
 import { baseWith, kubeconfigs, quietServer } from '../server/quiet-server.ts'
@@ -17,7 +18,7 @@ const { cloud, project, token } = await dialects['cherry-servers'].open()
 async function dependenciesAt(url: string, signal: AbortSignal) {
   const base = await baseWith({
     flags: { '--cloud-provider': 'cherryservers', '--kubeconfig': kubeconfig.for(url), '--base-url': cloud.url },
-    env: { CHERRY_API_KEY: token, CHERRY_PROJECT_ID: project },
+    env: { CHERRY_API_KEY: token, CHERRY_PROJECT_ID: project, CHERRY_LOAD_BALANCER: 'empty://' },
     signal,
   })
   const deps = makeDependencies({
@@ -74,6 +75,29 @@ test('an error of the provider holds the key of a release, whatever changes; a c
       'service-release true',
       'service-condition false',
     ])
+  }))
+
+test('a new list of locations wakes the Services that lack an address', () =>
+  withServer(quietServer().respond, async ({ url }) => {
+    const stop = new AbortController()
+    const { deps } = await dependenciesAt(url, stop.signal)
+    const listed = [
+      makeService({ name: 'waits' }),
+      makeService({ name: 'has', annotations: { [addressAnnotation]: '203.0.113.7' } }),
+      makeService({ name: 'wants-none', type: 'ClusterIP' }),
+    ]
+    let change = () => {}
+    const locations = { ...deps.locations, onChange: (listener: () => void) => void (change = listener) }
+    const services = { ...deps.caches.services, list: () => listed }
+    const [controller] = serviceControllers(
+      { ...deps, locations, caches: { ...deps.caches, services } },
+      { announcing: undefined, assigning: undefined, writeMs: () => Infinity },
+    )
+    stop.abort()
+    const woken: string[] = []
+    for (const subscribe of controller?.watches ?? []) subscribe((key) => void woken.push(key))
+    change()
+    assert.equal(woken, ['default/waits'])
   }))
 
 test.after(async () => {
