@@ -82,7 +82,7 @@ export function holdStep(
       first ??= stored
       const { holderIdentity: holder = '', renewTime } = stored?.spec ?? {}
       if (holder === '' || isOfTakeover(holder)) return { text: `claiming the ${place}` }
-      if (renewTime === first?.spec?.renewTime) return { text: `waiting whether ${holder} renews the ${place}` }
+      if (renewTime === first?.spec?.renewTime) return { text: `waiting to see whether ${holder} renews the ${place}` }
       if (await mayStay(holder)) return undefined
       return holdingText(holder, place)
     },
