@@ -78,7 +78,7 @@ function commandsOf({ text, file }: Page, heading: string): string {
 /** Types what the page has below a heading, and returns what it prints. */
 async function typed({ page, dir, env, stage }: Reader, heading: string): Promise<string> {
   const commands = commandsOf(page, heading)
-  const { code, printed } = await typeCommands({ commands, dir, env, patienceMs: 180_000 })
+  const { code, printed } = await typeCommands({ commands, dir, env, patienceMs: 480_000 })
   assert.is(code, 0, `${page.file}, ${heading}:\n${commands}\n${printed}`)
   assert.not.match(printed, stage.token)
   return printed
