@@ -1,3 +1,4 @@
+import { command } from './command.ts'
 import { routeMatcher } from './route-matcher.ts'
 
 export type Call = {
@@ -15,40 +16,38 @@ export type Call = {
   fault?: string
 }
 
-export type CallLog = {
-  /** Returns the latest 50,000 calls, oldest first, or those of them to the routes that `on` names. */
-  all(on?: string): Call[]
-  /** Returns the number of all calls by route. */
-  counts(): Record<string, number>
-  /** Returns the number of calls to the routes that `on` names, such as `GET /projects/{id}/ips`. */
-  count(on?: string): number
-  clear(): void
-  /** Adds a call that has begun; the caller completes the returned object. */
-  add(call: Call): Call
-}
+export type CallLog = ReturnType<typeof makeCallLog>
 
 const maxCalls = 50_000
 
-/** Makes the log of every call to the vendor's API. */
-export function makeCallLog(): CallLog {
+/** Makes the log of every call to the vendor's API. `on` selects a route, such as `GET /projects/{id}/ips`. */
+export function makeCallLog() {
   let calls: Call[] = []
   let counts = new Map<string, number>()
   return {
-    all(on) {
-      const wanted = routeMatcher(on)
-      return calls.filter(({ route }) => matchesRoute(wanted, route)).map((call) => ({ ...call }))
-    },
-    counts: () => Object.fromEntries(counts),
-    count(on) {
+    /** Returns the latest 50,000 calls, oldest first. */
+    all: command(
+      { route: 'GET /calls', help: 'Lists the calls; ?on=GET+/ips/* selects a route.', query: 'on' },
+      (on?: string) => {
+        const wanted = routeMatcher(on)
+        return calls.filter(({ route }) => matchesRoute(wanted, route)).map((call) => ({ ...call }))
+      },
+    ),
+    counts: command({ route: 'GET /calls/counts', help: 'Counts the calls of each route.' }, () =>
+      Object.fromEntries(counts),
+    ),
+    /** Returns the number of all calls, also of those that the log no longer has. */
+    count(on?: string): number {
       const wanted = routeMatcher(on)
       const matching = [...counts].filter(([route]) => matchesRoute(wanted, route))
       return matching.reduce((sum, [, count]) => sum + count, 0)
     },
-    clear() {
+    clear: command({ route: 'DELETE /calls', help: 'Clears the list of calls.' }, () => {
       calls = []
       counts = new Map()
-    },
-    add(call) {
+    }),
+    /** Adds a call that has begun; the caller completes the returned object. */
+    add(call: Call): Call {
       calls.push(call)
       // Cuts 10 % at a time: cutting one entry at a time would copy a full log at every call.
       if (calls.length > maxCalls * 1.1) calls = calls.slice(-maxCalls)

@@ -9,9 +9,8 @@ export class ControlError extends Error {
   }
 }
 
-/** Returns the object with an id; throws a ControlError where there is none. */
-export function findById<Id, T>(all: Map<Id, T>, id: Id, kind: string): T {
-  const one = all.get(id)
-  if (one === undefined) throw new ControlError(`no ${kind} has the id "${String(id)}"`, 404)
-  return one
+/** Returns the object with an id, which a command has as a text; throws a ControlError where there is none. */
+export function findById<T>(all: Iterable<readonly [unknown, T]>, id: string, kind: string): T {
+  for (const [known, one] of all) if (String(known) === id) return one
+  throw new ControlError(`no ${kind} has the id "${id}"`, 404)
 }

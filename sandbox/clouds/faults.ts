@@ -1,3 +1,4 @@
+import { command, count, flag, text } from './command.ts'
 import { ControlError } from './control-error.ts'
 import { routeMatcher, type RouteMatcher } from './route-matcher.ts'
 
@@ -5,7 +6,7 @@ import { routeMatcher, type RouteMatcher } from './route-matcher.ts'
  * The outcome of a call instead of its answer. 502, 503 and 504 are HTML pages of an edge server; `web-page` is one
  * with 200.
  */
-export const answers = [
+const answers = [
   'reset',
   'hang',
   'slow',
@@ -47,48 +48,62 @@ export type Fault = {
 
 export type ActiveFault = Fault & { id: number; struck: number }
 
-export type Faults = {
-  add(fault: Fault): ActiveFault
-  all(): ActiveFault[]
-  remove(id: number): void
-  clear(): void
-  /** Returns the fault that strikes this call, and counts it; of several, the one added first. */
-  strike(method: string, path: string): ActiveFault | undefined
-  /** Undoes a strike: the cloud refused the call before it did the work that the fault should follow. */
-  restore(fault: ActiveFault): void
+export type Faults = ReturnType<typeof makeFaults>
+
+const number = { type: 'number' }
+
+const addition = {
+  route: 'POST /faults',
+  help: `Adds a fault. "answer" is a status, or ${answers.join(', ')}. With "done" the provider does the work first.`,
+  example: '{"on":"POST /projects/*/ips","answer":500,"done":true,"times":1}',
+  fields: { answer: { anyOf: [count, { enum: [...answers] }] } },
+  optional: {
+    on: text,
+    done: flag,
+    times: count,
+    ms: number,
+    location: text,
+    perPage: count,
+    address: text,
+    retryAfterSeconds: number,
+    message: text,
+    code: text,
+  },
 }
 
 /** Makes the list of active faults. */
-export function makeFaults(): Faults {
+export function makeFaults() {
   let faults: { fault: ActiveFault; matches: RouteMatcher }[] = []
   let lastId = 0
   const drop = (id: number) => {
     faults = faults.filter(({ fault }) => fault.id !== id)
   }
   return {
-    add(wanted) {
+    all: command({ route: 'GET /faults', help: 'Lists the active faults.' }, () =>
+      faults.map(({ fault }) => ({ ...fault })),
+    ),
+    add: command(addition, (wanted: Fault): ActiveFault => {
       check(wanted)
       const matches = routeMatcher(wanted.on)
       const fault = { id: ++lastId, ...wanted, struck: 0 }
       faults.push({ fault, matches })
       return { ...fault }
-    },
-    all: () => faults.map(({ fault }) => ({ ...fault })),
-    remove(id) {
-      if (!faults.some(({ fault }) => fault.id === id)) throw new ControlError(`no fault has the id ${id}`, 404)
-      drop(id)
-    },
-    clear() {
-      faults = []
-    },
-    strike(method, path) {
+    }),
+    clear: command({ route: 'DELETE /faults', help: 'Removes every fault.' }, () => void (faults = [])),
+    remove: command({ route: 'DELETE /faults/:id', help: 'Removes one fault.' }, (id: number | string) => {
+      if (!faults.some(({ fault }) => fault.id === Number(id))) throw new ControlError(`no fault has the id ${id}`, 404)
+      drop(Number(id))
+    }),
+    /** Returns the fault that strikes this call, and counts it; of several, the one added first. */
+    strike(method: string, path: string): ActiveFault | undefined {
       const fault = faults.find(({ matches }) => matches(method, path))?.fault
       if (!fault) return undefined
       fault.struck += 1
       if (fault.struck === fault.times) drop(fault.id)
       return fault
     },
-    restore(fault) {
+    /** Undoes a strike: the cloud refused the call before it did the work that the fault should follow. */
+    restore(fault: ActiveFault): void {
       fault.struck -= 1
       if (!faults.some((one) => one.fault.id === fault.id)) faults.push({ fault, matches: routeMatcher(fault.on) })
     },

@@ -11,17 +11,15 @@ export type VendorFormat = {
   /** Returns the label of a request's token, never the token itself. */
   caller: (request: FastifyRequest) => string
   /** The headers of answers that the API makes; answers of an edge server have none of them. */
-  headers(request: FastifyRequest, status: number, payload: string): Record<string, string>
-  /** Returns the error body for a status. A vendor without codes leaves the code out. */
-  errorBody(status: number, message: string | undefined, code: string | undefined): unknown
+  headers?(request: FastifyRequest, status: number, payload: string): Record<string, string>
+  /** Returns the error body for a status, in the usual words where none are given. */
+  errorBody: (status: number, message?: string, code?: string) => object
 }
 
 type TrackedCall = { fault: ActiveFault | undefined; call: Call; startedMs: number }
 
-export type InterceptedCalls = {
-  /** Returns the fault of a call to code that makes lists: its effect depends on how the vendor pages them. */
-  faultOf: (request: FastifyRequest) => ActiveFault | undefined
-}
+/** Returns the fault of a call to code that makes lists: its effect depends on how the vendor pages them. */
+export type FaultOf = (request: FastifyRequest) => ActiveFault | undefined
 
 const edgeTitles: Record<number, string> = { 502: 'Bad Gateway', 503: 'Service Unavailable', 504: 'Gateway Time-out' }
 const never = new Promise<never>(() => {})
@@ -31,7 +29,7 @@ export function interceptCalls(
   app: FastifyInstance,
   control: { faults: Faults; latency: Latency; calls: CallLog },
   { format, closing }: { format: VendorFormat; closing: AbortSignal },
-): InterceptedCalls {
+): FaultOf {
   const trackedCalls = new WeakMap<FastifyRequest, TrackedCall>()
 
   app.addHook('onRequest', async (request, reply) => {
@@ -61,7 +59,7 @@ export function interceptCalls(
     const faultBody = fault?.done ? await applyFault(fault, { request, reply, format, closing }) : undefined
     const body = faultBody ?? falsified(payload, fault)
     const text = typeof body === 'string' ? body : ''
-    if (!isEdgeAnswer(reply)) reply.headers(format.headers(request, reply.statusCode, text))
+    if (!isEdgeAnswer(reply)) reply.headers(format.headers?.(request, reply.statusCode, text) ?? {})
     return body
   })
 
@@ -71,7 +69,7 @@ export function interceptCalls(
       Object.assign(tracked.call, { status: reply.statusCode, ms: Math.round(performance.now() - tracked.startedMs) })
   })
 
-  return { faultOf: (request) => trackedCalls.get(request)?.fault }
+  return (request) => trackedCalls.get(request)?.fault
 }
 
 /** Returns the path of a request without its query. */

@@ -1,22 +1,27 @@
-import { ControlError } from './control-error.ts'
+import { command, count, text } from './command.ts'
 
-export type Quota = {
-  /** Sets how many addresses a project may have, or every project when none is named. */
-  set(addresses: number, project?: string): void
-  of(project: string): number
-}
+export type Quota = ReturnType<typeof makeQuota>
 
 /** Makes the limits of how many addresses each project may have. */
-export function makeQuota(addresses: number): Quota {
+export function makeQuota(addresses: number) {
   let forAll = addresses
   const own = new Map<string, number>()
   return {
-    set(wanted, project) {
-      if (!(Number.isInteger(wanted) && wanted >= 0)) throw new ControlError('a quota is a whole number, 0 or more')
-      if (project !== undefined) return void own.set(project, wanted)
-      own.clear()
-      forAll = wanted
-    },
-    of: (project) => own.get(project) ?? forAll,
+    set: command(
+      {
+        route: 'PUT /quota',
+        help: 'Sets how many addresses every project, or the one in "project", may have.',
+        example: '{"addresses":10}',
+        fields: { addresses: count },
+        optional: { project: text },
+        spreads: true,
+      },
+      (wanted: number, project?: string) => {
+        if (project !== undefined) return void own.set(project, wanted)
+        own.clear()
+        forAll = wanted
+      },
+    ),
+    of: (project: string): number => own.get(project) ?? forAll,
   }
 }

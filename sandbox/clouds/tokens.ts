@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { command } from './command.ts'
 import { ControlError } from './control-error.ts'
 
 export type Token<ProjectId> = {
@@ -21,13 +22,7 @@ export type Tokens<ProjectId> = {
   control: TokenControl
 }
 
-/** The controls of the tokens, as a person has them in the vendor's console. */
-export type TokenControl = {
-  /** Adds a token with the rights and the projects of the first one. */
-  add(token: { token: string; label: string }): void
-  /** Revokes the token with this label. */
-  revoke(label: string): void
-}
+export type TokenControl = ReturnType<typeof tokenControl>
 
 /** Makes the tokens; `readToken` reads the token text from a request as the vendor's clients send it. */
 export function makeTokens<ProjectId>(
@@ -43,13 +38,38 @@ export function makeTokens<ProjectId>(
     find,
     withText: (text) => known.get(text),
     caller: (request) => find(request)?.label ?? (readToken(request) ? 'unknown' : 'none'),
-    control: {
-      add: ({ token, label }) => void known.set(token, { projects: [...(tokens[0]?.projects ?? [])], token, label }),
-      revoke(label) {
-        const found = known.values().find((one) => one.label === label)
-        if (!found) throw new ControlError(`no token has the label "${label}"`, 404)
-        known.delete(found.token)
-      },
-    },
+    control: tokenControl(known, tokens[0]?.projects ?? []),
   }
+}
+
+/** The controls of the tokens, as a person has them in the vendor's console. */
+function tokenControl<ProjectId>(known: Map<string, Token<ProjectId>>, projects: ProjectId[]) {
+  return {
+    add: command(
+      {
+        route: 'POST /tokens',
+        help: 'Adds a token with the rights of the first one.',
+        example: '{"token":"0123456789abcdef","label":"new"}',
+        fields: { token: { type: 'string', minLength: 1 }, label: { type: 'string', minLength: 1 } },
+      },
+      ({ token, label }: { token: string; label: string }) =>
+        void known.set(token, { projects: [...projects], token, label }),
+    ),
+    revoke: command({ route: 'DELETE /tokens/:id', help: 'Revokes the token with this label.' }, (label: string) => {
+      const found = known.values().find((one) => one.label === label)
+      if (!found) throw new ControlError(`no token has the label "${label}"`, 404)
+      known.delete(found.token)
+    }),
+  }
+}
+
+/** Returns the token of a request with the header `Authorization: Bearer`. */
+export function bearerIn({ headers }: FastifyRequest): string | undefined {
+  return /^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1]
+}
+
+/** Returns the token of a request with the header `X-Auth-Token`. */
+export function authTokenIn({ headers }: FastifyRequest): string | undefined {
+  const token = headers['x-auth-token']
+  return typeof token === 'string' && token !== '' ? token : undefined
 }

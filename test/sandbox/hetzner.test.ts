@@ -1,7 +1,7 @@
 // The rules of Hetzner Cloud that its Go client does not try: labels and selectors, busy objects, the bucket of calls.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { ApiError } from '../../sandbox/clouds/hetzner/errors.ts'
+import { ApiError } from '../../sandbox/clouds/api-error.ts'
 import { parseSelector, readLabels } from '../../sandbox/clouds/hetzner/labels.ts'
 import { type HetznerOptions, startHetzner } from '../../sandbox/clouds/hetzner/server.ts'
 

@@ -1,9 +1,7 @@
 import type { FastifyRequest } from 'fastify'
-import { type Token as CloudToken, makeTokens } from '../tokens.ts'
+import { type Token, bearerIn, makeTokens } from '../tokens.ts'
 import { forbidden, notFound, unauthorized } from './errors.ts'
 import type { Ip, Project, Server, State } from './state.ts'
-
-export type Token = CloudToken<number>
 
 /** Finds the object of a request. Throws 404 if it does not exist, 403 if the token has no right to this call. */
 export type Finders = {
@@ -13,12 +11,12 @@ export type Finders = {
 }
 
 /** Makes the access control for the given tokens. */
-export function makeAccess(tokens: Token[]) {
-  const { find, caller, control } = makeTokens(tokens, readToken)
+export function makeAccess(tokens: Token<number>[]) {
+  const { find, caller, control } = makeTokens(tokens, bearerIn)
   return {
     caller,
     control,
-    authenticate(request: FastifyRequest): Token {
+    authenticate(request: FastifyRequest): Token<number> {
       const token = find(request)
       if (!token) throw unauthorized()
       if (token.readOnly && request.method !== 'GET') throw forbidden()
@@ -56,8 +54,4 @@ export function makeFinders(state: State, access: Access): Finders {
 
 function idIn(request: FastifyRequest): string {
   return (request.params as { id: string }).id
-}
-
-function readToken(request: FastifyRequest): string | undefined {
-  return /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1]
 }

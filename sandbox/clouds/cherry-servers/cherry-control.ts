@@ -1,6 +1,7 @@
+import { command, count, milliseconds, text, texts } from '../command.ts'
 import { ControlError, findById } from '../control-error.ts'
-import type { AccountControl, CloudControl, Json } from '../control.ts'
-import type { RateLimit } from '../rate-limit.ts'
+import { type CloudControl, type Json, accountControl } from '../control.ts'
+import type { TokenControl } from '../tokens.ts'
 import { assignLocalAsn, setServerBgp } from './bgp.ts'
 import { changeIp, removeIp } from './ips.ts'
 import { findPlan, plans } from './plans.ts'
@@ -8,8 +9,8 @@ import { findRegion, regions } from './regions.ts'
 import { defaultFields } from './fields.ts'
 import { renderIp, renderProject, renderServer } from './render.ts'
 import { addServer, removeServer, setPower } from './servers.ts'
-import { type Ip, type Server, type State, floatingIn, serverStates, serverStatuses } from './state.ts'
-import { type UnknownBehaviour, chooseBehaviour } from './unknown-behaviour.ts'
+import { type Server, type State, serverStates, serverStatuses } from './state.ts'
+import { behaviourChoices } from './unknown-behaviour.ts'
 
 export type NewServer = {
   hostname: string
@@ -20,113 +21,61 @@ export type NewServer = {
   tags?: Record<string, string>
 }
 
-/** The state and the status that a server shows. */
-export type ServerCondition = Partial<Pick<Server, 'state' | 'status'>>
-
-/** How many calls one client may send; with `retryAfter` a 429 has that header. `undefined` is no limit. */
-export type CallLimit = (RateLimit & { retryAfter?: boolean }) | undefined
-
-/** The controls of a simulated Cherry Servers, in addition to those of every cloud. Its reservations are floating IPs. */
-export type CherryServersControl = AccountControl & {
-  devices: {
-    /** Adds a server: a virtual one in Lithuania unless `plan` and `region` name others. */
-    add(server: NewServer): Json
-    setCondition(id: string, condition: ServerCondition): Json
-  }
-  projects: {
-    all(): Json[]
-    /** Assigns an ASN now to a project that waits for it. */
-    assignAsn(id: string): void
-  }
-  bgp: {
-    /** Disables BGP, as a tool does that edits a server or a project without knowing BGP. */
-    turnOff(server: string): void
-    turnOffProject(project: string): void
-    /** Sets how many of the region's routers have a session with a server, and what each of them has learned. */
-    setSession(server: string, shown: { connected?: number; routes?: string[] }): void
-  }
-  /** Sets how long lists do not show a new address. */
-  setListing(listing: { afterMs: number }): void
-  /** Sets how long a project waits for its ASN after BGP is enabled for a server. */
-  setLocalAsn(delay: { afterMs: number }): void
-  setCallLimit(limit: CallLimit): void
-  unknowns(): UnknownBehaviour
-  setUnknowns(given: Partial<UnknownBehaviour>): void
-}
-
-/** Makes the controls of one team. */
-export function makeCherryControl(
-  state: State,
-  shared: CloudControl,
-  parts: Pick<CherryServersControl, 'setCallLimit' | 'tokens'>,
-): CherryServersControl {
+/** Makes the controls of one team. Its reservations are floating IPs. */
+export function makeCherryControl(state: State, shared: CloudControl, tokens: TokenControl) {
+  const account = accountControl({
+    state,
+    choices: behaviourChoices,
+    tokens,
+    reservations: {
+      all: state.ips,
+      kind: 'floating IP',
+      isOne: ({ type }) => type === 'floating-ip',
+      // As the API shows it without the parameter `fields`.
+      show: (ip) => defaultFields('ip', renderIp(state, ip)) as Json,
+      remove: (ip) => removeIp(state, ip),
+      assign: (ip, server) => changeIp(ip, { target: server ?? 'none' }),
+    },
+    devices: {
+      all: state.servers,
+      kind: 'server',
+      show: (server) => showServer(state, server),
+      add: (wanted: NewServer) => addServer(state, readNewServer(state, wanted)),
+      power: (server, to) => setPower(state, server, to),
+      remove: (server) => removeServer(state, server),
+      fields: { region: text, plan: text, tags: { type: 'object', additionalProperties: text } },
+      example: '{"hostname":"worker-1","region":"LT-Siauliai"}',
+    },
+  })
   return {
     ...shared,
-    ...parts,
-    reservations: {
-      all() {
-        state.runDue()
-        return [...state.projects.values()].flatMap((one) => floatingIn(state, one)).map((ip) => showIp(state, ip))
-      },
-      deleting() {
-        state.runDue()
-        return [...state.ips.values()].filter(({ isDeleting }) => isDeleting).map(({ id }) => id)
-      },
-      vanish: (id) => removeIp(state, findById(state.ips, id, 'floating IP')),
-      assign(id, machine) {
-        const target = machine === undefined ? 'none' : serverOf(state, machine)
-        changeIp(findById(state.ips, id, 'floating IP'), { target })
-      },
-    },
-    devices: deviceControl(state),
-    projects: {
-      all() {
-        state.runDue()
-        return [...state.projects.values()].map(renderProject)
-      },
-      assignAsn: (id) => assignLocalAsn(state, projectOf(state, id)),
-    },
+    ...account,
+    devices: { ...account.devices, setCondition: conditionControl(state) },
+    projects: projectControl(state),
     bgp: bgpControl(state),
-    setDeletion: (deletion) => void Object.assign(state.deletion, deletion),
-    setListing: ({ afterMs }) => void (state.listedAfterMs = afterMs),
-    setLocalAsn: ({ afterMs }) => void (state.localAsnMs = afterMs),
-    unknowns: () => ({ ...state.behaviour }),
-    setUnknowns: (given) => void (state.behaviour = chooseBehaviour({ ...state.behaviour, ...given })),
+    ...timingControl(state),
   }
 }
 
-// As the API shows them without the parameter `fields`.
-const showIp = (state: State, ip: Ip) => defaultFields('ip', renderIp(state, ip)) as Json
 const showServer = (state: State, server: Server) => defaultFields('server', renderServer(state, server)) as Json
+const serverOf = (state: State, id: string) => findById(state.servers, id, 'server')
+const projectOf = (state: State, id: string) => findById(state.projects, id, 'project')
 
-const serverOf = (state: State, id: string) => findById(state.servers, Number(id), 'server')
-const projectOf = (state: State, id: string) => findById(state.projects, Number(id), 'project')
-
-function deviceControl(state: State): CherryServersControl['devices'] {
-  const show = (id: string) => showServer(state, serverOf(state, id))
-  const power = (id: string, to: 'on' | 'off') => {
-    setPower(state, serverOf(state, id), to)
-    return show(id)
-  }
-  return {
-    all() {
-      state.runDue()
-      return [...state.servers.values()].map((server) => showServer(state, server))
+function conditionControl(state: State) {
+  return command(
+    {
+      route: 'PUT /devices/:id/condition',
+      help: 'Sets the state and the status that a server shows.',
+      example: '{"state":"active","status":"deploying"}',
+      optional: { state: { enum: [...serverStates] }, status: { enum: [...serverStatuses] } },
     },
-    add: (wanted) => showServer(state, addServer(state, readNewMachine(state, wanted))),
-    setCondition(id, condition) {
-      checkOneOf(serverStates, condition.state)
-      checkOneOf(serverStatuses, condition.status)
-      Object.assign(serverOf(state, id), condition)
-      return show(id)
-    },
-    powerOff: (id) => power(id, 'off'),
-    powerOn: (id) => power(id, 'on'),
-    remove: (id) => removeServer(state, serverOf(state, id)),
-  }
+    (id: string, condition: Partial<Pick<Server, 'state' | 'status'>>) =>
+      showServer(state, Object.assign(serverOf(state, id), condition)),
+  )
 }
 
-function readNewMachine(state: State, wanted: NewServer) {
+/** Reads a new server: a virtual one in Lithuania unless `plan` and `region` name others. */
+function readNewServer(state: State, wanted: NewServer) {
   const { hostname, project, region = 'LT-Siauliai', plan = 'B1-4-4gb-80s-shared', tags = {} } = wanted
   const place = findRegion(region)
   if (!place)
@@ -137,25 +86,70 @@ function readNewMachine(state: State, wanted: NewServer) {
   return { hostname, tags, project: projectOf(state, String(project ?? first)), region: place, plan: known }
 }
 
-function bgpControl(state: State): CherryServersControl['bgp'] {
+function projectControl(state: State) {
   return {
-    turnOff: (id) => setServerBgp(state, serverOf(state, id), false),
-    turnOffProject: (id) => void (projectOf(state, id).bgp.enabled = false),
-    setSession(id, { connected, routes }) {
-      const { bgp, region } = serverOf(state, id)
-      if (!bgp.enabled) throw new ControlError(`BGP is off for server ${id}`)
-      const { hosts } = region.bgp
-      if (connected !== undefined && !(connected >= 0 && connected <= hosts.length))
-        throw new ControlError(`connected ${connected}: ${region.slug} has ${hosts.length} routers`)
-      if (connected !== undefined) bgp.connected = connected
-      const sinceMs = state.now()
-      if (routes) bgp.routes = hosts.flatMap((router) => routes.map((subnet) => ({ subnet, router, sinceMs })))
-      bgp.updatedMs = sinceMs
-    },
+    all: command({ route: 'GET /projects', help: 'Lists the projects.' }, () => {
+      state.runDue()
+      return [...state.projects.values()].map(renderProject)
+    }),
+    /** Assigns an ASN now to a project that waits for it. */
+    assignAsn: (id: string) => assignLocalAsn(state, projectOf(state, id)),
   }
 }
 
-function checkOneOf(words: readonly string[], word: string | undefined): void {
-  if (word !== undefined && !words.includes(word))
-    throw new ControlError(`"${word}": expected one of ${words.join(', ')}`)
+type ShownSession = { connected?: number; routes?: string[] }
+
+function bgpControl(state: State) {
+  return {
+    turnOff: command(
+      {
+        route: 'POST /devices/:id/bgp/off',
+        help: 'Disables BGP for a server, as another tool does that edits it.',
+      },
+      (id: string) => setServerBgp(state, serverOf(state, id), false),
+    ),
+    turnOffProject: command(
+      { route: 'POST /projects/:id/bgp/off', help: 'Disables BGP for a project.' },
+      (id: string) => void (projectOf(state, id).bgp.enabled = false),
+    ),
+    setSession: command(
+      {
+        route: 'PUT /devices/:id/bgp/session',
+        help: "Sets how many of the region's routers have a session with a server, and their learned routes.",
+        example: '{"connected":2,"routes":["203.0.113.0/32"]}',
+        optional: { connected: count, routes: texts },
+      },
+      (id: string, shown: ShownSession) => setSession(state, serverOf(state, id), shown),
+    ),
+  }
+}
+
+function setSession(state: State, { id, bgp, region }: Server, { connected, routes }: ShownSession): void {
+  if (!bgp.enabled) throw new ControlError(`BGP is off for server ${id}`)
+  const { hosts } = region.bgp
+  if (connected !== undefined && connected > hosts.length)
+    throw new ControlError(`connected ${connected}: ${region.slug} has ${hosts.length} routers`)
+  if (connected !== undefined) bgp.connected = connected
+  const sinceMs = state.now()
+  if (routes) bgp.routes = hosts.flatMap((router) => routes.map((subnet) => ({ subnet, router, sinceMs })))
+  bgp.updatedMs = sinceMs
+}
+
+const afterMs = { fields: { afterMs: milliseconds }, example: '{"afterMs":3000}' }
+
+function timingControl(state: State) {
+  return {
+    setLocalAsn: command(
+      {
+        route: 'PUT /local-asn',
+        help: 'Sets how long a project waits for its ASN after BGP is enabled for a server.',
+        ...afterMs,
+      },
+      (delay: { afterMs: number }) => void (state.localAsnMs = delay.afterMs),
+    ),
+    setListing: command(
+      { route: 'PUT /listing', help: 'Sets how long lists do not show a new address.', ...afterMs },
+      (listing: { afterMs: number }) => void (state.listedAfterMs = listing.afterMs),
+    ),
+  }
 }

@@ -1,13 +1,4 @@
-/** An error answer: its status, and the sentence in `message` of its body. */
-export class ApiError extends Error {
-  override readonly name = 'ApiError'
-  readonly status: number
-
-  constructor(status: number, message?: string) {
-    super(message ?? defaultMessage(status))
-    this.status = status
-  }
-}
+import { ApiError } from '../api-error.ts'
 
 /** The documented text for each status: the vendor publishes no others. */
 const documented: Record<number, string> = {
@@ -20,22 +11,21 @@ const documented: Record<number, string> = {
 }
 
 /** Returns the body of an error, whose `code` is the status. */
-export function errorBody(status: number, message: string = defaultMessage(status)): { code: number; message: string } {
+export function errorBody(status: number, message = documented[status] ?? `Error ${status}`) {
   return { code: status, message }
 }
 
-function defaultMessage(status: number): string {
-  return documented[status] ?? `Error ${status}`
-}
+/** An error with this text, or the documented one of its status. */
+export const refused = (status: number, message?: string) => new ApiError(status, errorBody(status, message))
 
 /** 401: no token, or an unknown one. */
-export const unauthorized = () => new ApiError(401)
+export const unauthorized = () => refused(401)
 
 /** 403: a token without the right. */
-export const forbidden = () => new ApiError(403)
+export const forbidden = () => refused(403)
 
 /** 404: an id that does not exist, or no longer exists. */
-export const notFound = () => new ApiError(404)
+export const notFound = () => refused(404)
 
 /** 400: a request that the cloud cannot fulfil, for any reason. The vendor has neither 409 nor 422. */
-export const badRequest = (message: string) => new ApiError(400, message)
+export const badRequest = (message: string) => refused(400, message)

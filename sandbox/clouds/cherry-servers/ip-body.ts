@@ -1,5 +1,5 @@
 import { objectOf } from '../request-body.ts'
-import { ApiError, badRequest, notFound } from './errors.ts'
+import { badRequest, notFound, refused } from './errors.ts'
 import { type Region, findRegion } from './regions.ts'
 import type { Ip, Project, Server, State, Tags } from './state.ts'
 
@@ -43,7 +43,7 @@ function serverFor({ servers, behaviour }: State, id: string): Server | 'none' {
   if (id === '0') return 'none'
   const server = servers.get(Number(id))
   if (server) return server
-  throw new ApiError(Number(behaviour.unknownTarget), 'Target server was not found.')
+  throw refused(Number(behaviour.unknownTarget), 'Target server was not found.')
 }
 
 function serverBehind({ ips }: State, id: string): Server {
@@ -65,8 +65,7 @@ export function readTags(sent: unknown): { tags?: Tags } {
 function readPtrRecord(state: State, sent: unknown, ip: Ip | undefined): { ptrRecord?: string } {
   if (typeof sent !== 'string') return {}
   const ptrRecord = sent === '' ? '' : `${sent.replace(/\.$/, '')}.`
-  if (ptrRecord !== '' && ptrRecord === ip?.ptrRecord && state.behaviour.samePtrRecord === '500')
-    throw new ApiError(500)
+  if (ptrRecord !== '' && ptrRecord === ip?.ptrRecord && state.behaviour.samePtrRecord === '500') throw refused(500)
   return { ptrRecord }
 }
 

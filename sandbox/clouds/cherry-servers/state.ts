@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { type Scheduler, makeScheduler } from '../scheduler.ts'
-import type { Deletion } from '../control.ts'
 import type { Quota } from '../quota.ts'
 import { type AddressSpace, type Host, makeAddressSpace } from './address-space.ts'
 import type { Image } from './images.ts'
@@ -83,7 +82,7 @@ export type State = Scheduler & {
   quota: Quota
   behaviour: UnknownBehaviour
   /** How long the API still shows a deleted object. */
-  deletion: Required<Deletion>
+  deletion: { reservationsMs: number; devicesMs: number }
   /** How long lists do not show a new address. */
   listedAfterMs: number
   /** How long a project waits for its ASN after BGP is enabled for a server. */

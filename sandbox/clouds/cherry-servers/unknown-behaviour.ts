@@ -1,4 +1,4 @@
-import { type BehaviourOf, chooseValues } from '../unknown-behaviour.ts'
+import type { BehaviourOf } from '../unknown-behaviour.ts'
 
 /**
  * Behaviour that the vendor does not document: each case with its possible values. The first is
@@ -40,7 +40,3 @@ export const behaviourChoices = {
 } as const
 
 export type UnknownBehaviour = BehaviourOf<typeof behaviourChoices>
-
-/** Returns the given values, and the default of every other case. */
-export const chooseBehaviour = (given?: Partial<UnknownBehaviour>): UnknownBehaviour =>
-  chooseValues(behaviourChoices, given)

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { type Token as CloudToken, makeTokens } from '../tokens.ts'
+import { type Token as CloudToken, authTokenIn, makeTokens } from '../tokens.ts'
 import { forbidden, notFound, unauthorized } from './errors.ts'
 import type { Assignment, Device, Project, Reservation, Session, SshKey, State } from './state.ts'
 
@@ -16,7 +16,7 @@ export type Finders = {
 
 /** Makes the access control for the given tokens. */
 export function makeAccess(tokens: Token[]) {
-  const { find, withText, caller, control } = makeTokens(tokens, readToken)
+  const { find, withText, caller, control } = makeTokens(tokens, authTokenIn)
   return {
     caller,
     control,
@@ -81,9 +81,4 @@ export function makeFinders(state: State, access: Access): Finders {
 /** Tells an assignment from a reservation: both live at `/ips/{id}`. */
 export function isAssignment(found: Reservation | Assignment): found is Assignment {
   return 'reservation' in found
-}
-
-function readToken(request: FastifyRequest): string | undefined {
-  const header = request.headers['x-auth-token']
-  return typeof header === 'string' && header !== '' ? header : undefined
 }

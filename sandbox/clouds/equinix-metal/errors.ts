@@ -1,15 +1,4 @@
-/** An error answer: its status, and the sentences in `errors` of its body. */
-export class ApiError extends Error {
-  override readonly name = 'ApiError'
-  readonly status: number
-  readonly errors: string[]
-
-  constructor(status: number, errors: string[]) {
-    super(errors.join('; '))
-    this.status = status
-    this.errors = errors
-  }
-}
+import { ApiError } from '../api-error.ts'
 
 /** The default text for each status: as publicly documented or observed, otherwise the name of the status. */
 const defaultTexts: Record<number, string> = {
@@ -23,30 +12,22 @@ const defaultTexts: Record<number, string> = {
 }
 
 /** Returns the body of an error: one `error` for 401, a list of `errors` for every other status. */
-export function errorBody(status: number, messages: string[] = []): { error: string } | { errors: string[] } {
+export function errorBody(status: number, ...messages: string[]): object {
   const [first = defaultTexts[status] ?? `Error ${status}`, ...more] = messages
   return status === 401 ? { error: first } : { errors: [first, ...more] }
 }
 
-/** Returns the status of an error. */
-export function statusOf(error: unknown): number {
-  if (error instanceof ApiError) return error.status
-  return error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
-}
-
-/** Returns the sentences of an error. */
-export function messagesOf(error: unknown): string[] {
-  return error instanceof ApiError ? error.errors : []
-}
+/** An error with these sentences, or the usual one of its status. */
+export const refused = (status: number, ...messages: string[]) => new ApiError(status, errorBody(status, ...messages))
 
 /** 401: no token, or an unknown one. */
-export const unauthorized = () => new ApiError(401, [])
+export const unauthorized = () => refused(401)
 
 /** 403: a token without the right. */
-export const forbidden = () => new ApiError(403, [])
+export const forbidden = () => refused(403)
 
 /** 404: an id that does not exist, or no longer exists. */
-export const notFound = () => new ApiError(404, [])
+export const notFound = () => refused(404)
 
 /** 422: a failed validation, an exceeded quota or a conflict. The vendor has no 409. */
-export const unprocessable = (...errors: string[]) => new ApiError(422, errors)
+export const unprocessable = (...errors: string[]) => refused(422, ...errors)

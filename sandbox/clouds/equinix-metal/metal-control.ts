@@ -1,15 +1,26 @@
+import { command, count, milliseconds, text, texts } from '../command.ts'
 import { ControlError, findById } from '../control-error.ts'
-import type { AccountControl, CloudControl, Json } from '../control.ts'
+import { type CloudControl, accountControl } from '../control.ts'
+import type { TokenControl } from '../tokens.ts'
 import { assign, detach } from './assignments.ts'
 import type { BalancerControl } from './balancers/control.ts'
 import { addDevice, removeDevice, setDeviceState } from './device-lifecycle.ts'
 import { plain } from './includes.ts'
 import { findMetro, plans } from './locations.ts'
+import { metadataOf } from './metadata.ts'
 import { renderReservation } from './render.ts'
 import { renderDevice } from './render-device.ts'
 import { grant, removeReservation } from './reservations.ts'
-import { type DeviceState, type Project, type Reservation, type State, assignmentsIn, deviceStates } from './state.ts'
-import { type UnknownBehaviour, chooseBehaviour } from './unknown-behaviour.ts'
+import {
+  type BgpConfig,
+  type Device,
+  type DeviceState,
+  type Reservation,
+  type State,
+  assignmentsIn,
+  deviceStates,
+} from './state.ts'
+import { behaviourChoices } from './unknown-behaviour.ts'
 
 export type NewDevice = {
   hostname: string
@@ -20,114 +31,58 @@ export type NewDevice = {
   state?: DeviceState
 }
 
-/** The controls of a simulated Equinix Metal, in addition to those of every simulated cloud. */
-export type EquinixMetalControl = AccountControl & {
-  reservations: {
-    grant(id: string): Json
-    deny(id: string): Json
-  }
-  devices: {
-    /** Adds a device, in metro `da` when `metro` is absent. */
-    add(device: NewDevice): Json
-    setState(id: string, state: DeviceState): Json
-  }
-  bgp: {
-    /** Sets what a session shows: a word for each switch (`up,up`), and the learned routes. */
-    setSession(id: string, shown: { status?: string; learnedRoutes?: string[] }): void
-    /** Sets the status of a project's BGP configuration; a global one waits until it is enabled. */
-    setStatus(project: string, status: 'requested' | 'enabled' | 'disabled'): void
-  }
-  balancers: BalancerControl
-  /** Sets how many devices of a plan a metro has room for, including the existing ones. Orders for more get 422. */
-  setRoom(room: { metro: string; plan: string; devices: number }): void
-  /** Sets how reservations are granted: see `State.grants`. */
-  setGrants(grants: State['grants']): void
-  unknowns(): UnknownBehaviour
-  setUnknowns(given: Partial<UnknownBehaviour>): void
-}
-
 /** Makes the controls of one account. */
 export function makeMetalControl(
   state: State,
   shared: CloudControl,
-  parts: Pick<EquinixMetalControl, 'balancers' | 'tokens'>,
-): EquinixMetalControl {
+  { balancers, tokens }: { balancers: BalancerControl; tokens: TokenControl },
+) {
+  const account = accountControl({
+    state,
+    choices: behaviourChoices,
+    tokens,
+    reservations: {
+      all: state.reservations,
+      kind: 'reservation',
+      show: (reservation) => renderReservation(state, reservation, plain),
+      remove: (reservation) => removeReservation(state, reservation),
+      assign: (reservation, device) => reassign(state, reservation, device),
+    },
+    devices: {
+      all: state.devices,
+      kind: 'device',
+      show: (device) => renderDevice(state, device, plain),
+      add: (wanted: NewDevice) => addDevice(state, readNewDevice(state, wanted)),
+      power: (device, to) => setDeviceState(state, device, to === 'on' ? 'active' : 'inactive'),
+      remove: (device) => removeDevice(state, device),
+      fields: { metro: text, plan: text, tags: texts, state: deviceState },
+      example: '{"hostname":"worker-1","metro":"da"}',
+    },
+  })
   return {
     ...shared,
-    ...parts,
-    reservations: reservationControl(state),
-    devices: deviceControl(state),
+    ...account,
+    reservations: { ...account.reservations, ...grantControl(state) },
+    devices: { ...account.devices, ...deviceControl(state) },
     bgp: bgpControl(state),
-    setRoom: (room) => setRoom(state, room),
-    setGrants: (grants) => void (state.grants = grants),
-    setDeletion: (deletion) => void Object.assign(state.deletion, deletion),
-    unknowns: () => ({ ...state.behaviour }),
-    setUnknowns: (given) => void (state.behaviour = chooseBehaviour({ ...state.behaviour, ...given })),
+    ...supplyControl(state),
+    balancers,
   }
 }
 
-function reservationControl(state: State): EquinixMetalControl['reservations'] {
-  const find = (id: string) => findById(state.reservations, id, 'reservation')
-  const show = (id: string) => renderReservation(state, find(id), plain)
-  return {
-    all() {
-      state.runDue()
-      return [...state.reservations.keys()].map(show)
-    },
-    deleting() {
-      state.runDue()
-      return [...state.reservations.values()].filter(({ isDeleting }) => isDeleting).map(({ id }) => id)
-    },
-    grant(id) {
-      if (!grant(state, find(id))) throw new ControlError(`reservation ${id} is not pending, or no address is left`)
-      return show(id)
-    },
-    deny(id) {
-      if (find(id).state !== 'pending') throw new ControlError(`reservation ${id} is not pending`)
-      find(id).state = 'denied'
-      return show(id)
-    },
-    vanish: (id) => removeReservation(state, find(id)),
-    assign: (id, machine) => reassign(state, find(id), machine),
-  }
-}
+const deviceState = { enum: [...deviceStates] }
 
-function reassign(state: State, reservation: Reservation, machine: string | undefined): void {
-  const device = machine === undefined ? undefined : findById(state.devices, machine, 'device')
+function reassign(state: State, reservation: Reservation, device: Device | undefined): void {
   for (const one of assignmentsIn(state, reservation)) detach(state, one)
   if (device) assign(state, device, { address: reservation.block?.network })
 }
 
-function deviceControl(state: State): EquinixMetalControl['devices'] {
-  const find = (id: string) => findById(state.devices, id, 'device')
-  const setState = (id: string, to: DeviceState) => {
-    if (!deviceStates.includes(to)) throw new ControlError(`state ${to}: expected one of ${deviceStates.join(', ')}`)
-    setDeviceState(state, find(id), to)
-    return renderDevice(state, find(id), plain)
-  }
-  return {
-    all() {
-      state.runDue()
-      return [...state.devices.values()].map((device) => renderDevice(state, device, plain))
-    },
-    add: (device) => renderDevice(state, addDevice(state, readNewMachine(state, device)), plain),
-    setState,
-    powerOff: (id) => setState(id, 'inactive'),
-    powerOn: (id) => setState(id, 'active'),
-    remove: (id) => removeDevice(state, find(id)),
-  }
-}
-
-function readNewMachine(state: State, { project, metro = 'da', plan = 'c3.small.x86', ...wanted }: NewDevice) {
-  const place = findMetro(metro)
-  if (!place) throw new ControlError(`no metro "${metro}"`)
-  const known = plans.find(({ slug }) => slug === plan)
-  if (!known) throw new ControlError(`no plan "${plan}": expected one of ${plans.map(({ slug }) => slug).join(', ')}`)
+function readNewDevice(state: State, { project, metro = 'da', plan = 'c3.small.x86', ...wanted }: NewDevice) {
   const [first] = state.projects.keys()
   return {
     project: findById(state.projects, project ?? first ?? '', 'project'),
-    metro: place,
-    plan: known,
+    metro: metroNamed(metro),
+    plan: planNamed(plan),
     hostname: wanted.hostname,
     state: wanted.state ?? ('active' as const),
     operatingSystem: 'ubuntu_24_04',
@@ -135,22 +90,109 @@ function readNewMachine(state: State, { project, metro = 'da', plan = 'c3.small.
   }
 }
 
-function setRoom(state: State, { metro, plan, devices }: { metro: string; plan: string; devices: number }): void {
-  const place = findMetro(metro)
-  if (!place) throw new ControlError(`no metro "${metro}"`)
-  if (!plans.some(({ slug }) => slug === plan)) throw new ControlError(`no plan "${plan}"`)
-  state.room.set(`${place.code} ${plan}`, devices)
+function metroNamed(code: string) {
+  const metro = findMetro(code)
+  if (!metro) throw new ControlError(`no metro "${code}"`)
+  return metro
 }
 
-function bgpControl(state: State): EquinixMetalControl['bgp'] {
+function planNamed(name: string) {
+  const plan = plans.find(({ slug }) => slug === name)
+  if (!plan) throw new ControlError(`no plan "${name}": expected one of ${plans.map(({ slug }) => slug).join(', ')}`)
+  return plan
+}
+
+function grantControl(state: State) {
+  const find = (id: string) => findById(state.reservations, id, 'reservation')
+  const show = (reservation: Reservation) => renderReservation(state, reservation, plain)
   return {
-    setSession(id, shown) {
-      Object.assign(findById(state.sessions, id, 'BGP session'), shown, { updatedAt: state.timestamp() })
-    },
-    setStatus(id, status) {
-      const { bgpConfig }: Project = findById(state.projects, id, 'project')
-      if (!bgpConfig) throw new ControlError(`project ${id} has no BGP configuration`)
-      bgpConfig.status = status
-    },
+    grant: command({ route: 'POST /reservations/:id/grant', help: 'Grants a pending reservation.' }, (id: string) => {
+      if (!grant(state, find(id))) throw new ControlError(`reservation ${id} is not pending, or no address is left`)
+      return show(find(id))
+    }),
+    deny: command({ route: 'POST /reservations/:id/deny', help: 'Denies a pending reservation.' }, (id: string) => {
+      if (find(id).state !== 'pending') throw new ControlError(`reservation ${id} is not pending`)
+      return show(Object.assign(find(id), { state: 'denied' as const }))
+    }),
+  }
+}
+
+function deviceControl(state: State) {
+  const find = (id: string) => findById(state.devices, id, 'device')
+  return {
+    setState: command(
+      {
+        route: 'PUT /devices/:id/state',
+        help: 'Sets the state of a device.',
+        example: '{"state":"failed"}',
+        fields: { state: deviceState },
+        spreads: true,
+      },
+      (id: string, to: DeviceState) => {
+        setDeviceState(state, find(id), to)
+        return renderDevice(state, find(id), plain)
+      },
+    ),
+    metadata: command(
+      {
+        route: 'GET /devices/:id/metadata-service/metadata',
+        help: "The device's metadata service. Its base URL is the part before the last /metadata.",
+      },
+      (id: string) => metadataOf(state, find(id)),
+    ),
+  }
+}
+
+function bgpControl(state: State) {
+  return {
+    setSession: command(
+      {
+        route: 'PATCH /bgp/sessions/:id',
+        help: 'Sets what a BGP session shows: a word for each switch, and the learned routes.',
+        example: '{"status":"up,up","learnedRoutes":["203.0.113.40/32"]}',
+        optional: { status: text, learnedRoutes: texts },
+      },
+      (id: string, shown: { status?: string; learnedRoutes?: string[] }) =>
+        void Object.assign(findById(state.sessions, id, 'BGP session'), shown, { updatedAt: state.timestamp() }),
+    ),
+    setStatus: command(
+      {
+        route: 'PUT /projects/:id/bgp-status',
+        help: 'Enables a requested (global) BGP configuration, or disables one.',
+        example: '{"status":"enabled"}',
+        fields: { status: { enum: ['requested', 'enabled', 'disabled'] } },
+        spreads: true,
+      },
+      (id: string, status: BgpConfig['status']) => {
+        const { bgpConfig } = findById(state.projects, id, 'project')
+        if (!bgpConfig) throw new ControlError(`project ${id} has no BGP configuration`)
+        bgpConfig.status = status
+      },
+    ),
+  }
+}
+
+function supplyControl(state: State) {
+  return {
+    setRoom: command(
+      {
+        route: 'PUT /room',
+        help: 'Sets how many devices of a plan a metro has room for, with those that it has. Orders for more get 422.',
+        example: '{"metro":"da","plan":"c3.small.x86","devices":2}',
+        fields: { metro: text, plan: text, devices: count },
+      },
+      ({ metro, plan, devices }: { metro: string; plan: string; devices: number }) =>
+        void state.room.set(`${metroNamed(metro).code} ${planNamed(plan).slug}`, devices),
+    ),
+    setGrants: command(
+      {
+        route: 'PUT /grants',
+        help: '"at-once"; "review": a person decides, and fail-fast requests get 422; "late": always pending first.',
+        example: '{"mode":"late","afterMs":3000}',
+        fields: { mode: { enum: ['at-once', 'review', 'late'] } },
+        optional: { afterMs: milliseconds },
+      },
+      (grants: State['grants']) => void (state.grants = grants),
+    ),
   }
 }

@@ -1,10 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { makeCloudControl } from '../control.ts'
+import type { FaultOf } from '../intercept-calls.ts'
 import { type RateLimit, makeRateCounter } from '../rate-limit.ts'
-import { type ListenAt, type RunningCloud, makeCloudControl, startSimulatedCloud } from '../simulated-cloud.ts'
-import type { InterceptedCalls, VendorFormat } from '../intercept-calls.ts'
+import { type CloudOptions, startSimulatedCloud } from '../simulated-cloud.ts'
+import { chooseValues } from '../unknown-behaviour.ts'
 import type { VendorHosts } from '../vendor-proxy.ts'
-import { type Access, type Token, makeAccess, makeFinders } from './access.ts'
+import { type Access, makeAccess, makeFinders } from './access.ts'
 import { accountRoutes } from './account-routes.ts'
 import { makeBalancerAccess } from './balancers/access.ts'
 import { makeBalancerControl } from './balancers/control.ts'
@@ -16,31 +18,22 @@ import { catalogueRoutes } from './catalogue-routes.ts'
 import { deviceRoutes } from './devices.ts'
 import { eventRoutes } from './event-routes.ts'
 import { projectRoutes } from './project-routes.ts'
-import { metalCommands } from './metal-commands.ts'
-import { type EquinixMetalControl, type NewDevice, makeMetalControl } from './metal-control.ts'
-import { ApiError, errorBody, messagesOf, notFound, statusOf } from './errors.ts'
+import { type NewDevice, makeMetalControl } from './metal-control.ts'
+import { errorBody, refused } from './errors.ts'
 import { basePath } from './hrefs.ts'
 import { ipRoutes } from './ips.ts'
 import { locationRoutes } from './location-routes.ts'
-import type { RouteContext } from './route-context.ts'
-import { type State, makeState } from './state.ts'
-import { type UnknownBehaviour, chooseBehaviour } from './unknown-behaviour.ts'
+import { type State, type StateOptions, makeState } from './state.ts'
+import { type UnknownBehaviour, behaviourChoices } from './unknown-behaviour.ts'
 
-export type EquinixMetalOptions = ListenAt & {
-  projects: { id: string; name?: string }[]
-  tokens: Token[]
-  /** The devices at the start. */
-  devices?: NewDevice[]
-  /** How many public addresses a project may have: 256 when absent. */
-  quota?: number
-  /** The vendor publishes no limits. When absent, the headers count down, but no call is refused. */
-  rateLimit?: RateLimit
-  /** How long it takes until a new device is active. */
-  provisioningMs?: number
-  unknowns?: Partial<UnknownBehaviour>
-  /** The clock for late grants, the states of devices and deletions. */
-  now?: () => number
-}
+/** A project may have 256 public addresses. */
+export type EquinixMetalOptions = CloudOptions<string, NewDevice, UnknownBehaviour> &
+  Pick<StateOptions, 'projects'> & {
+    /** The vendor publishes no limits. When absent, the headers count down, but no call is refused. */
+    rateLimit?: RateLimit
+    /** How long it takes until a new device is active. */
+    provisioningMs?: number
+  }
 
 /** The host names of the vendor's APIs; URLs of packet-ccm have no path. */
 export function equinixMetalHosts(url: string): VendorHosts {
@@ -52,62 +45,57 @@ export function equinixMetalHosts(url: string): VendorHosts {
   }
 }
 
-export type EquinixMetal = RunningCloud & { control: EquinixMetalControl }
+export type EquinixMetal = Awaited<ReturnType<typeof startEquinixMetal>>
 
-/** Starts a simulated Equinix Metal on a loopback port; its state is in memory. */
-export async function startEquinixMetal(options: EquinixMetalOptions): Promise<EquinixMetal> {
-  const now = options.now ?? Date.now
+/** Starts a simulated Equinix Metal. */
+export async function startEquinixMetal(options: EquinixMetalOptions) {
+  const { projects, now = Date.now, provisioningMs = 2000 } = options
   const shared = makeCloudControl(options.quota ?? 256)
-  const behaviour = chooseBehaviour(options.unknowns)
-  const { projects, provisioningMs = 2000 } = options
+  const behaviour = chooseValues(behaviourChoices, options.unknowns)
   const state = makeState({ projects, quota: shared.quota, behaviour, provisioningMs, now })
   const access = makeAccess(options.tokens)
   const rate = makeRateCounter(options.rateLimit ?? { calls: 5000, perMs: 60_000 }, now)
-  const limit = { rate, isEnforced: options.rateLimit !== undefined }
   const balancers = makeBalancerState(state)
   const balancerAccess = makeBalancerAccess(balancers, access.withText)
   const control = makeMetalControl(state, shared, {
     balancers: makeBalancerControl(balancers, balancerAccess),
     tokens: access.control,
   })
-  for (const device of options.devices ?? []) control.devices.add(device)
+  for (const server of options.servers ?? []) control.devices.add(server)
+  const caller = (request: FastifyRequest) => balancerAccess.caller(request) ?? access.caller(request)
   const vendor = {
     name: 'Equinix Metal',
-    format: makeFormat((request) => balancerAccess.caller(request) ?? access.caller(request), rate),
-    routes: (app: FastifyInstance, intercepted: InterceptedCalls) => {
-      // Scopes of their own: each service has other credentials and other errors.
-      app.register(async (scope) => serveApi(scope, { state, access, limit, intercepted }))
-      app.register(async (scope) => serveBalancers(scope, balancers, balancerAccess))
+    basePath,
+    state,
+    control,
+    caller,
+    headers: (request: FastifyRequest, status: number, payload: string) => ({
+      'x-request-id': randomUUID(),
+      'cache-control': 'max-age=0, private, must-revalidate',
+      ...(payload !== '' && { etag: `W/"${createHash('md5').update(payload).digest('hex')}"` }),
+      ...rateHeaders(rate, { caller: caller(request), isOver: status === 429 }),
+    }),
+    errorBody: (status: number, message?: string) => errorBody(status, ...(message === undefined ? [] : [message])),
+    routes(app: FastifyInstance, faultOf: FaultOf) {
+      app.addHook('onRequest', async (request) => {
+        access.authenticate(request)
+        const { isOver } = rate.count(access.caller(request))
+        if (isOver && options.rateLimit) throw refused(429)
+      })
+      serveApi(app, { state, access, faultOf })
     },
-    commands: metalCommands(state, control),
+    // They have other credentials and other errors.
+    otherRoutes: (app: FastifyInstance) => serveBalancers(app, balancers, balancerAccess),
   }
-  return { ...(await startSimulatedCloud(vendor, shared, options)), control }
+  return startSimulatedCloud(vendor, options)
 }
 
 type RateCounter = ReturnType<typeof makeRateCounter>
-type Parts = {
-  state: State
-  access: Access
-  limit: { rate: RateCounter; isEnforced: boolean }
-  intercepted: InterceptedCalls
-}
 
-function serveApi(app: FastifyInstance, { state, access, limit, intercepted }: Parts): void {
-  app.addHook('onRequest', async (request) => {
-    state.runDue()
-    access.authenticate(request)
-    const { isOver } = limit.rate.count(access.caller(request))
-    if (isOver && limit.isEnforced) throw new ApiError(429, [])
-  })
-  app.setErrorHandler((error, _request, reply) => {
-    const status = statusOf(error)
-    if (status === 500) console.error(error)
-    return reply.code(status).send(errorBody(status, messagesOf(error)))
-  })
-  app.setNotFoundHandler(() => {
-    throw notFound()
-  })
-  const metal: RouteContext = { state, find: makeFinders(state, access), faultOf: intercepted.faultOf }
+type Parts = { state: State; access: Access; faultOf: FaultOf }
+
+function serveApi(app: FastifyInstance, { state, access, faultOf }: Parts): void {
+  const metal = { state, find: makeFinders(state, access), faultOf }
   ipRoutes(app, metal)
   deviceRoutes(app, metal)
   bgpRoutes(app, metal)
@@ -117,20 +105,6 @@ function serveApi(app: FastifyInstance, { state, access, limit, intercepted }: P
   projectRoutes(app, metal, access)
   catalogueRoutes(app, metal)
   eventRoutes(app, metal, access)
-}
-
-function makeFormat(caller: VendorFormat['caller'], rate: RateCounter): VendorFormat {
-  return {
-    basePath,
-    caller,
-    errorBody: (status, message) => errorBody(status, message === undefined ? [] : [message]),
-    headers: (request, status, payload) => ({
-      'x-request-id': randomUUID(),
-      'cache-control': 'max-age=0, private, must-revalidate',
-      ...(payload !== '' && { etag: `W/"${createHash('md5').update(payload).digest('hex')}"` }),
-      ...rateHeaders(rate, { caller: caller(request), isOver: status === 429 }),
-    }),
-  }
 }
 
 function rateHeaders(rate: RateCounter, of: { caller: string; isOver: boolean }): Record<string, string> {

@@ -1,4 +1,4 @@
-import { ApiError } from './errors.ts'
+import { refusedFor } from './errors.ts'
 import { isLocked } from './render.ts'
 import type { Action, State } from './state.ts'
 
@@ -17,7 +17,7 @@ export function startAction(state: State, { project, command, resources, carryOu
   const busy = resources.find(({ id }) => isLocked(state, id))
   const { lock } = state.behaviour
   const text = `cannot perform operation because ${busy?.type} is locked`
-  if (busy && lock === 'strict') throw new ApiError(423, 'locked', { message: text })
+  if (busy && lock === 'strict') throw refusedFor(423, 'locked', { message: text })
   const failure =
     busy && lock === 'late' ? { code: 'unknown_error', message: `${busy.type} is locked` } : state.actionError
   const action: Action = {

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { images, networks, pricing, serverTypes } from './catalogue.ts'
-import { ApiError, invalidInput, refused } from './errors.ts'
+import { invalidInput, refused, refusedFor } from './errors.ts'
 import { locations } from './locations.ts'
 import { renderAction } from './render.ts'
 import { type RouteContext, findIn, page } from './route-context.ts'
@@ -16,7 +16,7 @@ const catalogue: [field: string, one: string, items: Item[]][] = [
 ]
 
 /** The vendor removed its datacenters in October 2026. */
-const removed = new ApiError(410, 'deprecated_api_endpoint', {
+const removed = refusedFor(410, 'deprecated_api_endpoint', {
   message: 'API functionality was removed',
   details: { announcement: 'https://docs.hetzner.cloud/changelog' },
 })

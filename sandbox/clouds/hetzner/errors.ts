@@ -1,17 +1,4 @@
-/** An error answer: its status, and what its body says. */
-export class ApiError extends Error {
-  override readonly name = 'ApiError'
-  readonly status: number
-  readonly code: string
-  readonly details: unknown
-
-  constructor(status: number, code: string, { message, details = null }: { message: string; details?: unknown }) {
-    super(message)
-    this.status = status
-    this.code = code
-    this.details = details
-  }
-}
+import { ApiError } from '../api-error.ts'
 
 /** The code that the vendor documents for each status that has a single one. */
 const usual: Record<number, [code: string, message: string]> = {
@@ -29,19 +16,23 @@ const usual: Record<number, [code: string, message: string]> = {
 }
 
 /** Returns the body of an error. */
-export function errorBody(status: number, message?: string, { code, details = null }: Partial<ApiError> = {}) {
+export function errorBody(status: number, message?: string, code?: string) {
   const [usualCode, text] = usual[status] ?? ['server_error', `error ${status}`]
-  return { error: { code: code ?? usualCode, message: message ?? text, details } }
+  return { error: { code: code ?? usualCode, message: message ?? text, details: null } }
 }
 
 /** An error with the documented code of a status. */
 export function refused(status: number, message?: string): ApiError {
-  const [code, text] = usual[status] ?? ['server_error', '']
-  return new ApiError(status, code, { message: message ?? text })
+  return new ApiError(status, errorBody(status, message))
+}
+
+/** An error with a code of its own. */
+export function refusedFor(status: number, code: string, of: { message: string; details?: unknown }): ApiError {
+  return new ApiError(status, { error: { code, message: of.message, details: of.details ?? null } })
 }
 
 /** 422: a field that the API does not accept, and why. */
 export function invalidInput(name: string, problem: string): ApiError {
   const details = { fields: [{ name, messages: [problem] }] }
-  return new ApiError(422, 'invalid_input', { message: `invalid input in field '${name}'`, details })
+  return refusedFor(422, 'invalid_input', { message: `invalid input in field '${name}'`, details })
 }

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { contains } from '../address-pool.ts'
 import { objectOf } from '../request-body.ts'
 import { startAction } from './actions.ts'
-import { ApiError, invalidInput } from './errors.ts'
+import { invalidInput, refusedFor } from './errors.ts'
 import { changeFloatingIp, createFloatingIp, deleteFloatingIp, serverOf } from './floating-ips.ts'
 import { renderAction, renderFloatingIp } from './render.ts'
 import { type RouteContext, findIn, page } from './route-context.ts'
@@ -72,11 +72,11 @@ function assignActions(act: Act, state: State): void {
   act('assign', (ip, body) => {
     const server = serverOf(state, ip.project, body['server'])
     if (ip.server === server && state.behaviour.sameServer === '422')
-      throw new ApiError(422, 'floating_ip_assigned', { message: 'Floating IP is already assigned to this server' })
+      throw refusedFor(422, 'floating_ip_assigned', { message: 'Floating IP is already assigned to this server' })
     if (ip.server && ip.server !== server && state.behaviour.otherServer === '422')
-      throw new ApiError(422, 'floating_ip_assigned', { message: 'Floating IP is already assigned' })
+      throw refusedFor(422, 'floating_ip_assigned', { message: 'Floating IP is already assigned' })
     if ((ip.type === 'ipv4' ? server.ipv4 : server.ipv6) === undefined)
-      throw new ApiError(422, 'service_error', { message: `server has no public ${ip.type} interface` })
+      throw refusedFor(422, 'service_error', { message: `server has no public ${ip.type} interface` })
     const carryOut = () => {
       if (!state.servers.has(server.id) || !state.floatingIps.has(ip.id)) return false
       ip.server = server
@@ -86,7 +86,7 @@ function assignActions(act: Act, state: State): void {
   })
   act('unassign', (ip) => {
     if (!ip.server)
-      throw new ApiError(422, 'service_error', {
+      throw refusedFor(422, 'service_error', {
         message: `Floating IP with ID ${ip.id} is not assigned to any resource`,
       })
     return { ...about(ip, ip.server), command: 'unassign_floating_ip', carryOut: () => void (ip.server = undefined) }

@@ -1,4 +1,4 @@
-import { ApiError, invalidInput, refused } from './errors.ts'
+import { invalidInput, refused, refusedFor } from './errors.ts'
 import { type Labels, readLabels } from './labels.ts'
 import { findLocation } from './locations.ts'
 import type { FloatingIp, Server, State } from './state.ts'
@@ -11,7 +11,7 @@ export function createFloatingIp(state: State, project: number, body: Body): Flo
   if (type !== 'ipv4' && type !== 'ipv6') throw invalidInput('type', 'must be ipv4 or ipv6')
   const labels = readLabels(body['labels'])
   if ((place === undefined) === (serverId === undefined))
-    throw new ApiError(422, 'invalid_input', {
+    throw refusedFor(422, 'invalid_input', {
       message: "invalid input in fields 'server', 'home_location'",
       details: { fields: ['server', 'home_location'].map((name) => ({ name, messages: ['exactly one is needed'] })) },
     })
@@ -20,7 +20,7 @@ export function createFloatingIp(state: State, project: number, body: Body): Flo
   if (!location) throw invalidInput('home_location', 'no such location')
   const name = readName(state, project, body['name'])
   if (ownOf(state, project).length >= state.quota.of(String(project)))
-    throw new ApiError(403, 'resource_limit_exceeded', {
+    throw refusedFor(403, 'resource_limit_exceeded', {
       message: 'Floating IP limit exceeded',
       details: { limits: [{ name: 'floating_ips_limit' }] },
     })
@@ -58,10 +58,9 @@ export function changeFloatingIp(state: State, ip: FloatingIp, body: Body): void
 /** Deletes a floating IP. Since May 2026 the vendor refuses this while a server has it. */
 export function deleteFloatingIp(state: State, ip: FloatingIp): void {
   const refusals = {
-    protected: ip.isProtected && new ApiError(423, 'protected', { message: 'Floating IP deletion is protected' }),
+    protected: ip.isProtected && refusedFor(423, 'protected', { message: 'Floating IP deletion is protected' }),
     assigned:
-      ip.server &&
-      new ApiError(422, 'must_be_unassigned', { message: 'Floating IP must be unassigned before deletion' }),
+      ip.server && refusedFor(422, 'must_be_unassigned', { message: 'Floating IP must be unassigned before deletion' }),
   }
   const { deleteOrder } = state.behaviour
   const other = deleteOrder === 'protected' ? 'assigned' : 'protected'
@@ -92,7 +91,7 @@ function readName(state: State, project: number, given: unknown): string | undef
   // The name of a deleted one is free again.
   if (ownOf(state, project).every(({ name, isDeleting }) => name !== given || isDeleting)) return given
   const details = { fields: [{ name: 'name' }] }
-  throw new ApiError(409, 'uniqueness_error', { message: 'name is already used', details })
+  throw refusedFor(409, 'uniqueness_error', { message: 'name is already used', details })
 }
 
 function ownOf({ floatingIps }: State, project: number): FloatingIp[] {

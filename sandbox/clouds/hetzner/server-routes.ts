@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { objectOf } from '../request-body.ts'
 import { startAction } from './actions.ts'
 import { images, serverTypes } from './catalogue.ts'
-import { ApiError, invalidInput } from './errors.ts'
+import { invalidInput, refusedFor } from './errors.ts'
 import { readLabels } from './labels.ts'
 import { findLocation } from './locations.ts'
 import { renderAction, renderServer } from './render.ts'
@@ -40,7 +40,7 @@ export function serverRoutes(app: FastifyInstance, context: RouteContext): void 
   })
   app.delete('/servers/:id', (request) => {
     const server = findIn(context, request, state.servers)
-    if (server.protection.delete) throw new ApiError(423, 'protected', { message: 'server deletion is protected' })
+    if (server.protection.delete) throw refusedFor(423, 'protected', { message: 'server deletion is protected' })
     const action = startAction(state, { ...about(server), command: 'delete_server', carryOut() {} })
     removeServer(state, server)
     return { action: renderAction(action) }
@@ -92,7 +92,7 @@ function readName(state: State, project: number, given: unknown): string {
   if (typeof given !== 'string' || !/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(given))
     throw invalidInput('name', 'is no host name')
   if ([...state.servers.values()].some((one) => one.project === project && one.name === given))
-    throw new ApiError(409, 'uniqueness_error', { message: 'server name is already used' })
+    throw refusedFor(409, 'uniqueness_error', { message: 'server name is already used' })
   return given
 }
 

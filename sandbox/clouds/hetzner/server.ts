@@ -1,38 +1,35 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { InterceptedCalls, VendorFormat } from '../intercept-calls.ts'
+import { command, count, milliseconds } from '../command.ts'
+import { makeCloudControl } from '../control.ts'
+import type { FaultOf } from '../intercept-calls.ts'
 import { type RouteMatcher, routeMatcher } from '../route-matcher.ts'
-import { type ListenAt, type RunningCloud, makeCloudControl, startSimulatedCloud } from '../simulated-cloud.ts'
-import { type Token, makeTokens } from '../tokens.ts'
+import { type CloudOptions, startSimulatedCloud } from '../simulated-cloud.ts'
+import { type Tokens, bearerIn, makeTokens } from '../tokens.ts'
+import { chooseValues } from '../unknown-behaviour.ts'
 import type { VendorHosts } from '../vendor-proxy.ts'
 import { catalogueRoutes } from './catalogue-routes.ts'
-import { ApiError, errorBody, refused } from './errors.ts'
+import { errorBody, refused, refusedFor } from './errors.ts'
 import { floatingIpRoutes } from './floating-ip-routes.ts'
-import { hetznerCommands } from './hetzner-commands.ts'
-import { type CallLimit, type HetznerControl, type NewServer, makeHetznerControl } from './hetzner-control.ts'
+import { type NewServer, makeHetznerControl } from './hetzner-control.ts'
 import { serverRoutes } from './server-routes.ts'
 import { sshKeyRoutes } from './ssh-key-routes.ts'
-import { makeState, type State } from './state.ts'
-import { type UnknownBehaviour, chooseBehaviour } from './unknown-behaviour.ts'
+import { type State, makeState } from './state.ts'
+import { type UnknownBehaviour, behaviourChoices } from './unknown-behaviour.ts'
 
-export type HetznerOptions = ListenAt & {
-  /** The project of a token is a number of this simulator: the API shows none. */
-  tokens: Token<number>[]
-  servers?: NewServer[]
-  /** How many floating IPs a project may have: 10 when absent, as new projects have. */
-  quota?: number
+/** The project of a token is a number of this simulator: the API shows none. A new project may have 10 floating IPs. */
+export type HetznerOptions = CloudOptions<number, NewServer, UnknownBehaviour> & {
   /** The calls that a project may send. When absent, none is refused. */
   callLimit?: CallLimit
   /** How long actions run: one to three seconds when absent. */
   actionMs?: number
-  unknowns?: Partial<UnknownBehaviour>
-  now?: () => number
 }
 
-/** Its `url` includes the base path `/v1`. */
-export type Hetzner = RunningCloud & { control: HetznerControl }
-
-const basePath = '/v1'
+/**
+ * The calls that a project may send: a bucket of this size, which regains one call every `refillMs`. Undefined is no
+ * limit.
+ */
+type CallLimit = { calls: number; refillMs: number } | undefined
 
 /** The vendor documents no duration. Users and its clients' tests report these. */
 const usualAction = { fromMs: 1_000, toMs: 3_000 }
@@ -42,73 +39,69 @@ export function hetznerHosts(url: string): VendorHosts {
   return { 'api.hetzner.cloud': new URL(url).origin }
 }
 
-/** Starts a simulated Hetzner Cloud on a loopback port; its state is in memory. */
-export async function startHetzner(options: HetznerOptions): Promise<Hetzner> {
-  const { now = Date.now, actionMs } = options
+/** Starts a simulated Hetzner Cloud. Its `url` includes the base path `/v1`. */
+export async function startHetzner(options: HetznerOptions) {
+  const { now = Date.now, actionMs, unknowns } = options
   const action = actionMs === undefined ? usualAction : { fromMs: actionMs, toMs: actionMs }
   const shared = makeCloudControl(options.quota ?? 10)
-  const state = makeState({ quota: shared.quota, behaviour: chooseBehaviour(options.unknowns), action, now })
-  const tokens = makeTokens(options.tokens, tokenIn)
+  const state = makeState({ quota: shared.quota, behaviour: chooseValues(behaviourChoices, unknowns), action, now })
+  const tokens = makeTokens(options.tokens, bearerIn)
   const buckets = makeBuckets(now)
-  buckets.set(options.callLimit)
-  const control = makeHetznerControl(state, shared, {
-    setCallLimit: (limit) => buckets.set(limit),
-    tokens: tokens.control,
-  })
+  buckets.control.setCallLimit(options.callLimit)
+  const control = { ...makeHetznerControl(state, shared, tokens.control), ...buckets.control }
   for (const server of options.servers ?? []) control.devices.add(server)
   const projectOf = (request: FastifyRequest) => tokens.find(request)?.projects[0] ?? 0
-  const format: VendorFormat = {
-    basePath,
+  const vendor = {
+    name: 'Hetzner Cloud',
+    basePath: '/v1',
+    state,
+    control,
     caller: tokens.caller,
-    headers: (request) => ({
+    headers: (request: FastifyRequest) => ({
       'x-correlation-id': randomBytes(16).toString('hex'),
       ...buckets.headers(projectOf(request)),
     }),
-    errorBody: (status, message, code) => errorBody(status, message, code === undefined ? {} : { code }),
+    errorBody,
+    ...routesOf({ state, tokens, buckets, projectOf }),
   }
-  const vendor = {
-    name: 'Hetzner Cloud',
-    format,
-    routes: (app: FastifyInstance, intercepted: InterceptedCalls) =>
-      serveApi(app, { state, tokens, buckets, projectOf, intercepted }),
-    commands: hetznerCommands(control),
-  }
-  return { ...(await startSimulatedCloud(vendor, shared, options)), control }
+  return startSimulatedCloud(vendor, options)
 }
 
 type Parts = {
   state: State
-  tokens: ReturnType<typeof makeTokens<number>>
+  tokens: Tokens<number>
   buckets: ReturnType<typeof makeBuckets>
   projectOf: (request: FastifyRequest) => number
-  intercepted: InterceptedCalls
 }
 
-function serveApi(app: FastifyInstance, { state, tokens, buckets, projectOf, intercepted }: Parts): void {
-  app.addHook('onRequest', async (request) => {
-    state.runDue()
-    const token = tokens.find(request)
-    if (!token) throw refused(401)
-    if (!buckets.take(projectOf(request))) throw refused(429)
-    if (token.readOnly && request.method !== 'GET')
-      throw new ApiError(401, 'token_readonly', { message: 'this token may only read' })
-  })
-  app.setErrorHandler((error, _request, reply) => {
-    if (error instanceof ApiError) return reply.code(error.status).send(errorBody(error.status, error.message, error))
-    const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
-    if (status === 500) console.error(error)
-    return reply.code(status).send(errorBody(status))
-  })
+function routesOf({ state, tokens, buckets, projectOf }: Parts) {
   const known: RouteMatcher[] = []
-  app.addHook('onRoute', ({ url }) => void known.push(routeMatcher(url)))
-  app.setNotFoundHandler(({ method, url }) => {
-    throw refused(known.some((isAt) => isAt(method, url.split('?')[0] ?? '')) ? 405 : 404)
-  })
-  const context = { state, projectOf, faultOf: intercepted.faultOf }
-  floatingIpRoutes(app, context)
-  serverRoutes(app, context)
-  sshKeyRoutes(app, context)
-  catalogueRoutes(app, context)
+  return {
+    routes(app: FastifyInstance, faultOf: FaultOf) {
+      app.addHook('onRequest', async (request) => {
+        const token = tokens.find(request)
+        if (!token) throw refused(401)
+        if (!buckets.take(projectOf(request))) throw refused(429)
+        if (token.readOnly && request.method !== 'GET')
+          throw refusedFor(401, 'token_readonly', { message: 'this token may only read' })
+      })
+      app.addHook('onRoute', ({ url }) => void known.push(routeMatcher(url)))
+      const context = { state, projectOf, faultOf }
+      floatingIpRoutes(app, context)
+      serverRoutes(app, context)
+      sshKeyRoutes(app, context)
+      catalogueRoutes(app, context)
+    },
+    unknownPath: ({ method, url }: FastifyRequest) =>
+      refused(known.some((isAt) => isAt(method, url.split('?')[0] ?? '')) ? 405 : 404),
+  }
+}
+
+const callLimit = {
+  route: 'PUT /call-limit',
+  help: 'Limits the calls of a project: a bucket, and how soon it gets one more.',
+  example: '{"calls":3600,"refillMs":1000}',
+  fields: { calls: count, refillMs: milliseconds },
 }
 
 /** Makes a bucket of calls for each project, which regains one call at an interval until it is full. */
@@ -122,10 +115,14 @@ function makeBuckets(now: () => number) {
     buckets.set(project, filled)
     return filled
   }
+  const set = (wanted: CallLimit) => {
+    limit = wanted
+    buckets = new Map()
+  }
   return {
-    set(wanted: CallLimit) {
-      limit = wanted
-      buckets = new Map()
+    control: {
+      setCallLimit: command(callLimit, set),
+      endCallLimit: command({ route: 'DELETE /call-limit', help: 'Removes the limit.' }, () => set(undefined)),
     },
     take(project: number): boolean {
       if (!limit) return true
@@ -146,8 +143,4 @@ function makeBuckets(now: () => number) {
       }
     },
   }
-}
-
-function tokenIn(request: FastifyRequest): string | undefined {
-  return /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1]
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { objectOf } from '../request-body.ts'
-import { ApiError, invalidInput } from './errors.ts'
+import { invalidInput, refusedFor } from './errors.ts'
 import { readLabels } from './labels.ts'
 import { time } from './render.ts'
 import { type RouteContext, findIn, page } from './route-context.ts'
@@ -41,7 +41,7 @@ function createKey(state: State, project: number, body: Record<string, unknown>)
   const fingerprint = digest.match(/../g)?.join(':') ?? ''
   const isTaken = [...state.sshKeys.values()].some((one) => one.project === project && one.fingerprint === fingerprint)
   if (isTaken)
-    throw new ApiError(409, 'uniqueness_error', {
+    throw refusedFor(409, 'uniqueness_error', {
       message: 'SSH key with the same fingerprint already exists',
       details: { fields: [{ name: 'public_key' }] },
     })

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { command, count } from '../command.ts'
 import { type Token, type Tokens, makeTokens } from '../tokens.ts'
-import { ApiError } from './errors.ts'
+import { refused } from './errors.ts'
 import type { UnknownBehaviour } from './unknown-behaviour.ts'
 
 const scopes = ['bmc', 'bmc.read', 'tags', 'tags.read'] as const
@@ -10,17 +11,7 @@ type Scope = (typeof scopes)[number]
 /** The token that a client gets for its secret: valid for a while, and for some scopes. */
 type AccessToken = { secret: string; scopes: Scope[]; endsAtMs: number }
 
-export type Access = {
-  tokens: Tokens<string>
-  /** Sets how long new access tokens are valid. */
-  setTokenLife(seconds: number): void
-  /** Revokes every access token early, as the vendor may. */
-  endTokens(): void
-  /** Throws if a request is not allowed: 401 for its token, 403 for its scopes. */
-  check(request: FastifyRequest): void
-  accountOf: (request: FastifyRequest) => string
-  serveTokens(app: FastifyInstance): void
-}
+export type Access = ReturnType<typeof makeAccess>
 
 export const tokenPath = '/auth/realms/BMC/protocol/openid-connect/token'
 
@@ -31,8 +22,16 @@ type AccessOptions = {
   now: () => number
 }
 
+const tokenLife = {
+  route: 'PUT /token-life',
+  help: 'Sets for how many seconds new access tokens are valid.',
+  example: '{"seconds":2}',
+  fields: { seconds: count },
+  spreads: true,
+} as const
+
 /** Makes the access to accounts: a client id is the name of its account, and a token its secret. */
-export function makeAccess(options: AccessOptions): Access {
+export function makeAccess(options: AccessOptions) {
   const { now } = options
   const granted = new Map<string, AccessToken>()
   let tokenSeconds = options.tokenSeconds
@@ -44,15 +43,21 @@ export function makeAccess(options: AccessOptions): Access {
   const tokens = makeTokens(options.tokens, (request) => validIn(request)?.secret ?? basicIn(request)?.secret)
   return {
     tokens,
-    setTokenLife: (seconds) => void (tokenSeconds = seconds),
-    endTokens: () => granted.clear(),
-    check(request) {
-      const token = validIn(request)
-      if (!token || !tokens.find(request)) throw new ApiError(401)
-      if (!neededFor(request).some((scope) => token.scopes.includes(scope))) throw new ApiError(403)
+    control: {
+      setTokenLife: command(tokenLife, (seconds: number) => void (tokenSeconds = seconds)),
+      endTokens: command(
+        { route: 'DELETE /access-tokens', help: 'Ends every access token before its time, as the vendor may.' },
+        () => granted.clear(),
+      ),
     },
-    accountOf: (request) => tokens.find(request)?.projects[0] ?? '',
-    serveTokens(app) {
+    /** Throws if a request is not allowed: 401 for its token, 403 for its scopes. */
+    check(request: FastifyRequest): void {
+      const token = validIn(request)
+      if (!token || !tokens.find(request)) throw refused(401)
+      if (!neededFor(request).some((scope) => token.scopes.includes(scope))) throw refused(403)
+    },
+    accountOf: (request: FastifyRequest) => tokens.find(request)?.projects[0] ?? '',
+    serveTokens(app: FastifyInstance): void {
       app.post(tokenPath, (request, reply) => {
         const answer = grant(request, { tokens, behaviour: options.behaviour(), reply })
         if (!('scopes' in answer)) return answer

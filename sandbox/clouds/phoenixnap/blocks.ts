@@ -1,6 +1,7 @@
 import { BlockList, isIP } from 'node:net'
 import { textOf } from '../request-body.ts'
-import { ApiError, invalid } from './errors.ts'
+import type { ApiError } from '../api-error.ts'
+import { invalid, refused } from './errors.ts'
 import { locationIn } from './route-context.ts'
 import type { Block, Server, State } from './state.ts'
 import { readTags } from './tags.ts'
@@ -22,7 +23,7 @@ export function createBlock(state: State, account: string, body: Body): Block {
   const current = [...state.blocks.values()].filter((one) => one.account === account && !one.isSystemManaged).length
   if (current >= state.quota.of(account)) throw overQuota(state)
   const left = state.stock.get(location)
-  if (left === 0) throw new ApiError(406)
+  if (left === 0) throw refused(406)
   const block = addBlock(state, { account, location, version, size: Number(size.slice(1)), description, tags })
   if (left !== undefined) state.stock.set(location, left - 1)
   if (state.behaviour.newBlock === 'creating') {
@@ -41,7 +42,7 @@ export function addBlock(state: State, wanted: NewBlock): Block {
     version === 'V6'
       ? { cidr: state.newNetwork(), free: () => {} }
       : state.allocate(isSystemManaged ? 'own' : 'ordered', size)
-  if (!found) throw new ApiError(406)
+  if (!found) throw refused(406)
   const block: Block = {
     id: state.newId(),
     status: 'unassigned',
@@ -63,7 +64,7 @@ export function addBlock(state: State, wanted: NewBlock): Block {
 export function deleteBlock(state: State, block: Block): void {
   if (block.isDeleting) return
   if (block.status !== 'unassigned' || block.isSystemManaged)
-    throw new ApiError(Number(state.behaviour.deleteAssigned), `IP Block is in status ${block.status}.`)
+    throw refused(Number(state.behaviour.deleteAssigned), `IP Block is in status ${block.status}.`)
   const { reservationsMs } = state.deletion
   if (reservationsMs === 0) return removeBlock(state, block)
   block.isDeleting = true
@@ -79,7 +80,7 @@ export function removeBlock(state: State, block: Block): void {
 
 /** Assigns a block to a server or a public network, after a while. */
 export function assignBlock(state: State, block: Block, user: NonNullable<Block['user']>): void {
-  if (block.status !== 'unassigned') throw new ApiError(409, `IP Block is in status ${block.status}.`)
+  if (block.status !== 'unassigned') throw refused(409, `IP Block is in status ${block.status}.`)
   Object.assign(block, { status: 'assigning', user })
   state.later(() => {
     if (block.status === 'assigning') block.status = 'assigned'
@@ -88,7 +89,7 @@ export function assignBlock(state: State, block: Block, user: NonNullable<Block[
 
 /** Unassigns a block, after a while. The account keeps it, unless the caller gives it up as well. */
 export function unassignBlock(state: State, block: Block, { isGivenUp = false } = {}): void {
-  if (block.status !== 'assigned') throw new ApiError(409, `IP Block is in status ${block.status}.`)
+  if (block.status !== 'assigned') throw refused(409, `IP Block is in status ${block.status}.`)
   freeBlock(state, block, () => {
     if (isGivenUp) removeBlock(state, block)
   })
@@ -149,6 +150,6 @@ export function readDescription(given: unknown): string {
 }
 
 function overQuota({ behaviour }: State): ApiError {
-  if (behaviour.overQuota === '406') return new ApiError(406)
-  return new ApiError(Number(behaviour.overQuota), 'The limit of IP Blocks of the account is exceeded.')
+  if (behaviour.overQuota === '406') return refused(406)
+  return refused(Number(behaviour.overQuota), 'The limit of IP Blocks of the account is exceeded.')
 }

@@ -1,15 +1,4 @@
-/** An error answer: its status, and the texts in its body. */
-export class ApiError extends Error {
-  override readonly name = 'ApiError'
-  readonly status: number
-  readonly problems: string[] | undefined
-
-  constructor(status: number, message = texts[status] ?? `error ${status}`, problems?: string[]) {
-    super(message)
-    this.status = status
-    this.problems = problems
-  }
-}
+import { ApiError } from '../api-error.ts'
 
 /** The vendor's texts, from its documentation and its own tests. */
 const texts: Record<number, string> = {
@@ -24,14 +13,16 @@ const texts: Record<number, string> = {
 }
 
 /** Returns the body of an error. */
-export function errorBody(status: number, message?: string, problems?: string[]): Record<string, unknown> {
-  return {
-    message: message ?? texts[status] ?? `error ${status}`,
-    ...(problems && { validationErrors: problems }),
-  }
+export function errorBody(status: number, message = texts[status] ?? `error ${status}`): object {
+  return { message }
+}
+
+/** An error with this text, or the vendor's usual one of its status. */
+export function refused(status: number, message?: string): ApiError {
+  return new ApiError(status, errorBody(status, message))
 }
 
 /** 400, with what is wrong. */
 export function invalid(...problems: string[]): ApiError {
-  return new ApiError(400, texts[400], problems)
+  return new ApiError(400, { ...errorBody(400), validationErrors: problems })
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { objectOf, textOf } from '../request-body.ts'
 import { blocksOf, isIn } from './blocks.ts'
-import { ApiError, invalid } from './errors.ts'
+import { invalid, refused } from './errors.ts'
 import { renderMember } from './render.ts'
 import { type RouteContext, accept, find, findById, isForced, paramOf } from './route-context.ts'
 import type { PublicNetwork, Server, State } from './state.ts'
@@ -18,9 +18,9 @@ export function membershipRoutes(app: FastifyInstance, context: RouteContext): v
   app.post(root, (request, reply) => {
     const server = find(context, request, state.servers)
     const network = networkOf(request, textOf(objectOf(request.body)['id']))
-    if (memberOf(network, server)) throw new ApiError(409, `Server ${server.id} is in the public network already.`)
+    if (memberOf(network, server)) throw refused(409, `Server ${server.id} is in the public network already.`)
     if (server.location !== network.location)
-      throw new ApiError(409, 'Server and public network are in different locations.')
+      throw refused(409, 'Server and public network are in different locations.')
     const member = { server: server.id, ips: readIps(state, request, { network, server }) }
     network.members.push(member)
     reply.code(202)
@@ -41,7 +41,7 @@ export function membershipRoutes(app: FastifyInstance, context: RouteContext): v
     const server = find(context, request, state.servers)
     const network = networkOf(request, paramOf(request, 'network'))
     const member = memberOf(network, server)
-    if (!member) throw new ApiError(Number(state.behaviour.gone))
+    if (!member) throw refused(Number(state.behaviour.gone))
     return { server, network, member }
   }
 }
@@ -64,6 +64,6 @@ function readIps(
   if (isForced(request)) return ips
   if (ips.length === 0 && computeSlaacIp !== true) throw invalid('ips: at least one is required')
   const taken = network.members.filter((member) => member.server !== server.id).flatMap((member) => member.ips)
-  if (ips.some((ip) => taken.includes(ip))) throw new ApiError(409, 'Another server has one of the addresses.')
+  if (ips.some((ip) => taken.includes(ip))) throw refused(409, 'Another server has one of the addresses.')
   return ips
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { objectOf, textOf } from '../request-body.ts'
 import { assignBlock, blocksOf, freeBlock, isIn, readDescription, unassignBlock } from './blocks.ts'
-import { ApiError, invalid } from './errors.ts'
+import { invalid, refused } from './errors.ts'
 import { renderNetwork, renderNetworkBlock } from './render.ts'
 import { type RouteContext, accept, find, findById, isForced, list, locationIn, paramOf } from './route-context.ts'
 import type { Block, PublicNetwork, State } from './state.ts'
@@ -35,7 +35,7 @@ export function networkRoutes(app: FastifyInstance, context: RouteContext): void
   })
   app.delete(`${root}/:id`, (request, reply) => {
     const network = find(context, request, state.networks)
-    if (network.members.length > 0) throw new ApiError(409)
+    if (network.members.length > 0) throw refused(409)
     for (const block of blocksOf(state, network.id)) freeBlock(state, block)
     state.networks.delete(network.id)
     return reply.code(204).send()
@@ -58,9 +58,9 @@ function blockRoutes(app: FastifyInstance, context: RouteContext): void {
   app.delete(`${root}/:id/ip-blocks/:block`, (request, reply) => {
     const network = find(context, request, state.networks)
     const block = blocksOf(state, network.id).find(({ id }) => id === paramOf(request, 'block'))
-    if (!block) throw new ApiError(Number(state.behaviour.gone))
+    if (!block) throw refused(Number(state.behaviour.gone))
     const isUsed = network.members.some(({ ips }) => ips.some((ip) => isIn(block, ip)))
-    if (isUsed && !isForced(request)) throw new ApiError(409, 'Servers have addresses of the IP Block.')
+    if (isUsed && !isForced(request)) throw refused(409, 'Servers have addresses of the IP Block.')
     unassignBlock(state, block)
     return accept(reply, 'The specified IP block is being removed from the Public Network.')
   })
@@ -98,7 +98,7 @@ function createNetwork(context: RouteContext, request: FastifyRequest): PublicNe
   const ids = new Set([ipBlocks ?? []].flat().map((one) => textOf(objectOf(one)['id'])))
   const blocks = [...ids].map((id) => findById(context, request, { all: state.blocks, id }))
   const taken = blocks.find(({ status }) => status !== 'unassigned')
-  if (taken) throw new ApiError(409, `IP Block is in status ${taken.status}.`)
+  if (taken) throw refused(409, `IP Block is in status ${taken.status}.`)
   checkBlocks(wanted, blocks)
   const network = addNetwork(state, wanted)
   for (const block of blocks) assignBlock(state, block, { kind: 'network', id: network.id })
@@ -108,10 +108,10 @@ function createNetwork(context: RouteContext, request: FastifyRequest): PublicNe
 /** Throws if a network may not have these blocks together. */
 function checkBlocks({ location }: Pick<PublicNetwork, 'location'>, blocks: Block[]): void {
   if (blocks.some((block) => block.location !== location))
-    throw new ApiError(409, 'IP Block and public network are in different locations.')
+    throw refused(409, 'IP Block and public network are in different locations.')
   for (const family of ['V4', 'V6'] as const)
     if (blocks.filter(({ version }) => version === family).length > maxBlocks[family])
-      throw new ApiError(409, `A public network has at most ${maxBlocks[family]} IP${family.toLowerCase()} blocks.`)
+      throw refused(409, `A public network has at most ${maxBlocks[family]} IP${family.toLowerCase()} blocks.`)
 }
 
 function readName(given: unknown): string {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { ApiError, invalid } from './errors.ts'
+import { invalid, refused } from './errors.ts'
 import { locationIn } from './route-context.ts'
 import type { PeerGroup, State } from './state.ts'
 
@@ -16,7 +16,7 @@ export function createPeerGroup(state: State, account: string, body: Body): Peer
   const advertisedRoutes = readRoutes(body['advertisedRoutes'] ?? 'NONE')
   const md5 = body['password'] === undefined ? randomBytes(10).toString('hex') : readPassword(body['password'])
   if ([...state.groups.values()].some((one) => one.account === account && one.location === location))
-    throw new ApiError(Number(state.behaviour.secondGroup), `A BGP Peer Group already exists in location ${location}.`)
+    throw refused(Number(state.behaviour.secondGroup), `A BGP Peer Group already exists in location ${location}.`)
   const times = { createdAtMs: state.now(), updatedAtMs: state.now() }
   const facts = { id: state.newId(), account, location, targetAsn: asn, password: md5, advertisedRoutes, ...times }
   const group: PeerGroup = { ...facts, status: 'PENDING', activeAsn: undefined }
@@ -43,7 +43,7 @@ export function deletePeerGroup(state: State, group: PeerGroup): void {
 }
 
 function refuseDeleted({ status }: PeerGroup): void {
-  if (status === 'PENDING_DELETION') throw new ApiError(409)
+  if (status === 'PENDING_DELETION') throw refused(409)
 }
 
 function settleLater(state: State, group: PeerGroup): void {

@@ -1,5 +1,6 @@
+import { command, count, milliseconds, text } from '../command.ts'
 import { ControlError, findById } from '../control-error.ts'
-import type { AccountControl, CloudControl, Json } from '../control.ts'
+import { type CloudControl, accountControl, statusControl } from '../control.ts'
 import type { Access } from './access.ts'
 import { addBlock, addressesOf, removeBlock, removeServer } from './blocks.ts'
 import { addNetwork } from './network-routes.ts'
@@ -9,12 +10,14 @@ import {
   type PeerGroup,
   type Server,
   type State,
+  groupStatuses,
   locations,
   networkTypes,
+  prefixStatuses,
   retiredLocation,
   serverStatuses,
 } from './state.ts'
-import { type UnknownBehaviour, chooseBehaviour } from './unknown-behaviour.ts'
+import { behaviourChoices } from './unknown-behaviour.ts'
 
 export type NewServer = {
   hostname: string
@@ -23,133 +26,70 @@ export type NewServer = {
   networkType?: Server['networkType']
 }
 
-/** The controls of a simulated phoenixNAP, in addition to those of every cloud. Its reservations are IP blocks. */
-export type PhoenixnapControl = AccountControl & {
-  devices: {
-    add(server: NewServer): Json
-    setStatus(id: string, status: Server['status']): Json
-  }
-  blocks: {
-    /** Adds a block of the first account that was ordered before, in any location and of any size. */
-    add(block: { location: string; size?: number; version?: Block['version'] }): Json
-    setStatus(id: string, status: Block['status']): Json
-    /** Sets the routers' progress with a block. */
-    setPrefixStatus(id: string, status: Block['prefixStatus']): void
-  }
-  peerGroups: {
-    all(): Json[]
-    /** Completes a peer group's pending change at once. */
-    settle(id: string): void
-    /** Sets the status that the peer group of a location shows. */
-    setStatus(location: string, status: PeerGroup['status']): void
-    /** Removes the peer group of a location, as a person does in the portal. */
-    remove(location: string): void
-  }
-  /** Sets how many more blocks a location has. */
-  setStock(stock: { location: string; blocks: number }): void
-  /** Sets how long the changes of blocks and peer groups take. */
-  setChanges(changes: { ms: number }): void
-  access: Pick<Access, 'setTokenLife' | 'endTokens'>
-  unknowns(): UnknownBehaviour
-  setUnknowns(given: Partial<UnknownBehaviour>): void
-}
-
-/** Makes the controls; servers are added to the first account. */
+/** Makes the controls; servers are added to the first account. Its reservations are IP blocks. */
 export function makePhoenixnapControl(
   state: State,
   shared: CloudControl,
-  parts: { access: Access; account: string },
-): PhoenixnapControl {
-  const { access, account } = parts
-  const blockOf = (id: string) => {
-    state.runDue()
-    return findById(state.blocks, id, 'IP block')
-  }
+  { access, account }: { access: Access; account: string },
+) {
+  const common = accountControl({
+    state,
+    choices: behaviourChoices,
+    tokens: access.tokens.control,
+    reservations: {
+      all: state.blocks,
+      kind: 'IP block',
+      show: (block) => renderBlock(state, block),
+      remove: (block) => removeBlock(state, block),
+      assign: (block, server) => assign(state, block, server),
+    },
+    devices: {
+      all: state.servers,
+      kind: 'server',
+      show: (server) => renderServer(state, server),
+      add: (wanted: NewServer) => addServer(state, { project: account, ...wanted }),
+      power: (server, to) => void (server.status = `powered-${to}`),
+      remove: (server) => remove(state, server),
+      fields: { location: text, networkType: { enum: [...networkTypes] } },
+      example: '{"hostname":"worker-1","location":"PHX"}',
+    },
+  })
   return {
     ...shared,
-    tokens: access.tokens.control,
-    access,
-    reservations: reservationControl(state, blockOf),
-    devices: deviceControl(state, account),
-    blocks: {
-      add({ location, size = 31, version = 'V4' }) {
-        if (location !== retiredLocation && !Object.hasOwn(locations, location))
-          throw new ControlError(`no location "${location}"`)
-        return renderBlock(state, addBlock(state, { account, location, size, version }))
-      },
-      setStatus(id, status) {
-        const block = blockOf(id)
-        block.status = status
-        return renderBlock(state, block)
-      },
-      setPrefixStatus: (id, status) => void (blockOf(id).prefixStatus = status),
+    ...common,
+    devices: {
+      ...common.devices,
+      setStatus: statusControl(state, serverStatuses, (server) => renderServer(state, server)),
     },
+    blocks: blockControl(state, account),
     peerGroups: peerGroupControl(state),
-    setStock: ({ location, blocks }) => void state.stock.set(location, blocks),
-    setChanges: ({ ms }) => void (state.changeMs = ms),
-    setDeletion: (deletion) => void Object.assign(state.deletion, deletion),
-    unknowns: () => ({ ...state.behaviour }),
-    setUnknowns: (given) => void (state.behaviour = chooseBehaviour({ ...state.behaviour, ...given })),
+    ...supplyControl(state),
+    access: access.control,
   }
 }
 
-function reservationControl(state: State, blockOf: (id: string) => Block): PhoenixnapControl['reservations'] {
-  const all = () => {
-    state.runDue()
-    return [...state.blocks.values()]
-  }
-  return {
-    all: () => all().map((block) => renderBlock(state, block)),
-    deleting: () => all().flatMap(({ id, isDeleting }) => (isDeleting ? [id] : [])),
-    vanish: (id) => removeBlock(state, blockOf(id)),
-    // A server has only its own block: any other reaches it through a public network.
-    assign(id, machine) {
-      const block = blockOf(id)
-      Object.assign(block, { status: 'unassigned', user: undefined })
-      for (const network of state.networks.values())
-        network.members = network.members.filter(({ ips }) => !ips.some((ip) => addressesOf(block).includes(ip)))
-      if (machine === undefined) return
-      const { account, location } = block
-      const network = addNetwork(state, { account, location, name: `for ${block.cidr}` })
-      Object.assign(block, { status: 'assigned', user: { kind: 'network', id: network.id } })
-      const ips = addressesOf(block).slice(-1)
-      network.members.push({ server: findById(state.servers, machine, 'server').id, ips })
-    },
-  }
+/** A server has only its own block: any other reaches it through a public network. */
+function assign(state: State, block: Block, server: Server | undefined): void {
+  Object.assign(block, { status: 'unassigned', user: undefined })
+  for (const network of state.networks.values())
+    network.members = network.members.filter(({ ips }) => !ips.some((ip) => addressesOf(block).includes(ip)))
+  if (!server) return
+  const { account, location } = block
+  const network = addNetwork(state, { account, location, name: `for ${block.cidr}` })
+  Object.assign(block, { status: 'assigned', user: { kind: 'network', id: network.id } })
+  network.members.push({ server: server.id, ips: addressesOf(block).slice(-1) })
 }
 
-function deviceControl(state: State, first: string): PhoenixnapControl['devices'] {
-  const serverOf = (id: string) => {
-    state.runDue()
-    return findById(state.servers, id, 'server')
-  }
-  const setStatus = (id: string, status: Server['status']) => {
-    if (!serverStatuses.includes(status))
-      throw new ControlError(`"${status}": expected one of ${serverStatuses.join(', ')}`)
-    const server = serverOf(id)
-    server.status = status
-    return renderServer(state, server)
-  }
-  return {
-    all: () => [...state.servers.values()].map((server) => renderServer(state, server)),
-    add: (wanted) => renderServer(state, addServer(state, { project: first, ...wanted })),
-    setStatus,
-    powerOff: (id) => setStatus(id, 'powered-off'),
-    powerOn: (id) => setStatus(id, 'powered-on'),
-    remove(id) {
-      const server = serverOf(id)
-      const { devicesMs } = state.deletion
-      if (devicesMs === 0) return removeServer(state, server, { keepsBlocks: true })
-      server.status = 'deleting'
-      state.schedule(devicesMs, () => removeServer(state, server, { keepsBlocks: true }))
-    },
-  }
+function remove(state: State, server: Server): void {
+  const { devicesMs } = state.deletion
+  if (devicesMs === 0) return removeServer(state, server, { keepsBlocks: true })
+  server.status = 'deleting'
+  state.schedule(devicesMs, () => removeServer(state, server, { keepsBlocks: true }))
 }
 
 function addServer(state: State, wanted: NewServer & { project: string }): Server {
   const { hostname, project: account, location = 'PHX', networkType = 'PUBLIC_AND_PRIVATE' } = wanted
   if (!Object.hasOwn(locations, location)) throw new ControlError(`no location "${location}"`)
-  if (!networkTypes.includes(networkType)) throw new ControlError(`no network type "${networkType}"`)
   const server: Server = {
     id: state.newId(),
     account,
@@ -176,7 +116,43 @@ function addServer(state: State, wanted: NewServer & { project: string }): Serve
   return server
 }
 
-function peerGroupControl(state: State): PhoenixnapControl['peerGroups'] {
+type NewBlock = { location: string; size?: number; version?: Block['version'] }
+
+function blockControl(state: State, account: string) {
+  const find = (id: string) => {
+    state.runDue()
+    return findById(state.blocks, id, 'IP block')
+  }
+  return {
+    add: command(
+      {
+        route: 'POST /blocks',
+        help: 'Adds an IP block that was ordered before, in any location, also a retired one.',
+        example: '{"location":"AUS","size":29}',
+        fields: { location: text },
+        optional: { size: count, version: { enum: ['V4', 'V6'] } },
+      },
+      ({ location, size = 31, version = 'V4' }: NewBlock) => {
+        if (location !== retiredLocation && !Object.hasOwn(locations, location))
+          throw new ControlError(`no location "${location}"`)
+        return renderBlock(state, addBlock(state, { account, location, size, version }))
+      },
+    ),
+    setStatus: (id: string, status: Block['status']) => renderBlock(state, Object.assign(find(id), { status })),
+    setPrefixStatus: command(
+      {
+        route: 'PUT /blocks/:id/prefix-status',
+        help: 'Sets how far the routers are with an IP block.',
+        example: '{"status":"ERROR"}',
+        fields: { status: { enum: [...prefixStatuses] } },
+        spreads: true,
+      },
+      (id: string, status: Block['prefixStatus']) => void (find(id).prefixStatus = status),
+    ),
+  }
+}
+
+function peerGroupControl(state: State) {
   const all = () => {
     state.runDue()
     return [...state.groups.values()]
@@ -187,12 +163,53 @@ function peerGroupControl(state: State): PhoenixnapControl['peerGroups'] {
     return found
   }
   return {
-    all: () => all().map((group) => renderPeerGroup(state, group)),
-    settle(id) {
+    all: command({ route: 'GET /peer-groups', help: 'Lists the BGP peer groups.' }, () =>
+      all().map((group) => renderPeerGroup(state, group)),
+    ),
+    /** Completes a peer group's pending change at once. */
+    settle(id: string) {
       const group = findById(state.groups, id, 'peer group')
       Object.assign(group, { status: 'READY', activeAsn: group.targetAsn })
     },
-    setStatus: (location, status) => void (groupIn(location).status = status),
-    remove: (location) => void state.groups.delete(groupIn(location).id),
+    setStatus: command(
+      {
+        route: 'PUT /peer-groups/:id/status',
+        help: 'Sets the status that the BGP peer group of this location shows.',
+        example: '{"status":"ON_HOLD"}',
+        fields: { status: { enum: [...groupStatuses] } },
+        spreads: true,
+      },
+      (location: string, status: PeerGroup['status']) => void (groupIn(location).status = status),
+    ),
+    remove: command(
+      {
+        route: 'DELETE /peer-groups/:id',
+        help: 'Removes the BGP peer group of this location, as a person does in the portal.',
+      },
+      (location: string) => void state.groups.delete(groupIn(location).id),
+    ),
+  }
+}
+
+function supplyControl(state: State) {
+  return {
+    setStock: command(
+      {
+        route: 'PUT /stock',
+        help: 'Sets how many more IP blocks a location has.',
+        example: '{"location":"PHX","blocks":0}',
+        fields: { location: text, blocks: count },
+      },
+      ({ location, blocks }: { location: string; blocks: number }) => void state.stock.set(location, blocks),
+    ),
+    setChanges: command(
+      {
+        route: 'PUT /changes',
+        help: 'Sets how long the changes of blocks and peer groups take.',
+        example: '{"ms":5000}',
+        fields: { ms: milliseconds },
+      },
+      ({ ms }: { ms: number }) => void (state.changeMs = ms),
+    ),
   }
 }

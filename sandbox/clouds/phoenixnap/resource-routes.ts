@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { objectOf } from '../request-body.ts'
 import { createBlock, deleteBlock, readDescription } from './blocks.ts'
-import { ApiError, invalid } from './errors.ts'
+import { invalid, refused } from './errors.ts'
 import { changePeerGroup, createPeerGroup, deletePeerGroup } from './peer-groups.ts'
 import { renderBlock, renderPeerGroup, renderTag } from './render.ts'
 import { type RouteContext, find, list } from './route-context.ts'
@@ -35,7 +35,7 @@ function blockRoutes(app: FastifyInstance, context: RouteContext): void {
   app.patch(`${blocksPath}/:id`, (request) => {
     const block = state.blocks.get((request.params as { id: string }).id)
     // No other call for a single block is documented with 404.
-    if (!block || block.account !== accountOf(request)) throw new ApiError(404)
+    if (!block || block.account !== accountOf(request)) throw refused(404)
     const { description } = objectOf(request.body)
     if (description !== undefined) block.description = readDescription(description)
     return render(block)

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ActiveFault } from '../faults.ts'
 import { applyListFault } from '../list-faults.ts'
-import { ApiError, invalid } from './errors.ts'
+import { invalid, refused } from './errors.ts'
 import { type State, type TagAssignment, locations } from './state.ts'
 
 /** The facts that routes share: the accounts, the account of a call's token, and the fault of a call. */
@@ -25,7 +25,7 @@ export function findById<T extends Owned>(
   { all, id }: { all: Map<string, T>; id: string },
 ): T {
   const found = all.get(id)
-  if (!found || found.account !== accountOf(request)) throw new ApiError(Number(state.behaviour.gone))
+  if (!found || found.account !== accountOf(request)) throw refused(Number(state.behaviour.gone))
   return found
 }
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { objectOf, textOf } from '../request-body.ts'
 import { assignBlock, blocksOf, removeServer, unassignBlock } from './blocks.ts'
-import { ApiError } from './errors.ts'
+import { refused } from './errors.ts'
 import { renderServer } from './render.ts'
 import { type RouteContext, accept, find, findById, list, paramOf } from './route-context.ts'
 import type { Server } from './state.ts'
@@ -56,8 +56,8 @@ function linkRoutes(app: FastifyInstance, context: RouteContext): void {
     const id = textOf(objectOf(request.body)['id'])
     const block = findById(context, request, { all: state.blocks, id })
     if (blocksOf(state, server.id).some(({ version }) => version === block.version))
-      throw new ApiError(409, `Server ${server.id} has an IP Block already.`)
-    if (block.location !== server.location) throw new ApiError(409, 'IP Block and server are in different locations.')
+      throw refused(409, `Server ${server.id} has an IP Block already.`)
+    if (block.location !== server.location) throw refused(409, 'IP Block and server are in different locations.')
     assignBlock(state, block, { kind: 'server', id: server.id })
     reply.code(202)
     return { id: block.id, vlanId: 10 }
@@ -65,7 +65,7 @@ function linkRoutes(app: FastifyInstance, context: RouteContext): void {
   app.delete(`${links}/:block`, (request, reply) => {
     const server = find(context, request, state.servers)
     const block = blocksOf(state, server.id).find(({ id }) => id === paramOf(request, 'block'))
-    if (!block) throw new ApiError(Number(state.behaviour.gone))
+    if (!block) throw refused(Number(state.behaviour.gone))
     unassignBlock(state, block, { isGivenUp: objectOf(request.body)['deleteIpBlocks'] === true })
     return accept(reply, 'The specified IP block is being removed from the server.')
   })

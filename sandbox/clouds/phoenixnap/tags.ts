@@ -1,4 +1,5 @@
-import { ApiError, invalid } from './errors.ts'
+import type { ApiError } from '../api-error.ts'
+import { invalid, refused } from './errors.ts'
 import { objectOf, textOf } from '../request-body.ts'
 import type { State, TagAssignment, TagName } from './state.ts'
 
@@ -30,7 +31,7 @@ function readTagName({ name, description, isBillingTag }: Body): Pick<TagName, '
 }
 
 function takenName({ name }: Pick<TagName, 'name'>): ApiError {
-  return new ApiError(409, `The tag with name ${name} already exists.`)
+  return refused(409, `The tag with name ${name} already exists.`)
 }
 
 /** Removes a tag name, also from every resource. */
@@ -47,7 +48,7 @@ export function readTags(state: State, account: string, given: unknown): TagAssi
   return given.map(objectOf).map(({ name: givenName, value }) => {
     const name = textOf(givenName)
     const tag = tagNamed(state, account, name)
-    if (!tag) throw new ApiError(Number(state.behaviour.unknownTagName), `The tag with name ${name} does not exist.`)
+    if (!tag) throw refused(Number(state.behaviour.unknownTagName), `The tag with name ${name} does not exist.`)
     if (value !== undefined && value !== null && !(typeof value === 'string' && allowed.test(value)))
       throw invalid(`tags: the value of ${name} must match ${allowed.source}`)
     return { tag, value: typeof value === 'string' ? value : undefined }

@@ -1,4 +1,4 @@
-import { type BehaviourOf, chooseValues } from '../unknown-behaviour.ts'
+import type { BehaviourOf } from '../unknown-behaviour.ts'
 
 /** The behaviour that the vendor's documentation leaves open; the first value is the default. */
 export const behaviourChoices = {
@@ -29,7 +29,3 @@ export const behaviourChoices = {
 } as const
 
 export type UnknownBehaviour = BehaviourOf<typeof behaviourChoices>
-
-/** Returns one answer for each open question. */
-export const chooseBehaviour = (given?: Partial<UnknownBehaviour>): UnknownBehaviour =>
-  chooseValues(behaviourChoices, given)

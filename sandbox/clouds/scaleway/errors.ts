@@ -1,17 +1,6 @@
+import { ApiError } from '../api-error.ts'
+
 type Fields = Record<string, unknown>
-
-/** An error answer: its status and its body. */
-export class ApiError extends Error {
-  override readonly name = 'ApiError'
-  readonly status: number
-  readonly body: Fields
-
-  constructor(status: number, body: Fields) {
-    super(String(body['type'] ?? body['message']))
-    this.status = status
-    this.body = body
-  }
-}
 
 /** The body that the vendor sends with each status that has a single type. */
 const usual: Record<number, Fields> = {

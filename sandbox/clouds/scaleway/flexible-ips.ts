@@ -1,5 +1,6 @@
+import { ApiError } from '../api-error.ts'
 import { textOf } from '../request-body.ts'
-import { ApiError, errorBody, invalidArgument, refused } from './errors.ts'
+import { errorBody, invalidArgument, refused } from './errors.ts'
 import type { FlexibleIp, Server, State } from './state.ts'
 
 type Body = Record<string, unknown>

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { ApiError } from './errors.ts'
+import { ApiError } from '../api-error.ts'
 import { removeServer } from './flexible-ips.ts'
 import { offer, renderServer } from './render.ts'
 import { type RouteContext, page, zoneOf } from './route-context.ts'

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
+import { bearerIn } from '../../tokens.ts'
 import type { Token } from '../access.ts'
 import { forbidden, notFound, unauthorized } from '../errors.ts'
 import type { Project } from '../state.ts'
@@ -25,7 +26,7 @@ export type BalancerAccess = {
 export function makeBalancerAccess(state: BalancerState, keyOf: (text: string) => Token | undefined): BalancerAccess {
   const sessions = new Map<string, Session>()
   const authenticate = (request: FastifyRequest) => {
-    const session = sessions.get(bearerOf(request))
+    const session = sessions.get(bearerIn(request) ?? '')
     if (!session || session.endsAtMs <= state.account.now()) throw unauthorized()
     if (session.token.readOnly && request.method !== 'GET') throw forbidden()
     return session.token
@@ -33,7 +34,7 @@ export function makeBalancerAccess(state: BalancerState, keyOf: (text: string) =
   return {
     authenticate,
     exchange(request) {
-      const token = keyOf(bearerOf(request))
+      const token = keyOf(bearerIn(request) ?? '')
       if (!token) throw unauthorized()
       const { tokenMs } = state.settings
       const text = `eyJhbGciOiJSUzI1NiJ9.${randomBytes(24).toString('base64url')}.${randomBytes(24).toString('base64url')}`
@@ -44,11 +45,7 @@ export function makeBalancerAccess(state: BalancerState, keyOf: (text: string) =
       if (!project || !authenticate(request).projects.includes(project.id)) throw notFound()
       return project
     },
-    caller: (request) => (sessions.get(bearerOf(request))?.token ?? keyOf(bearerOf(request)))?.label,
+    caller: (request) => (sessions.get(bearerIn(request) ?? '')?.token ?? keyOf(bearerIn(request) ?? ''))?.label,
     revoke: () => sessions.clear(),
   }
-}
-
-function bearerOf({ headers }: FastifyRequest): string {
-  return /^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1] ?? ''
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { objectOf } from '../../request-body.ts'
 import { formatIpv4 } from '../../ipv4.ts'
-import { ApiError, unprocessable } from '../errors.ts'
+import { refused, unprocessable } from '../errors.ts'
 import type { Project } from '../state.ts'
 import type { BalancerContext } from './finders.ts'
 import { listing } from './listing.ts'
@@ -48,7 +48,7 @@ function addBalancer(state: BalancerState, project: Project, body: Record<string
   const count = [...state.balancers.values()].filter((one) => one.project === project).length
   if (count >= state.settings.limit) throw unprocessable('load balancer limit reached')
   const allocation = state.account.addresses.publicIn(location.metro).allocateLast(32)
-  if (!allocation) throw new ApiError(500, ['internal server error'])
+  if (!allocation) throw refused(500, 'internal server error')
   const builtAtMs = state.account.now() + state.settings.buildMs
   const { free, range } = allocation
   const ip = formatIpv4(range.first)

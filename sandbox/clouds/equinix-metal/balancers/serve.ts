@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { errorBody, messagesOf, statusOf } from '../errors.ts'
+import { ApiError } from '../../api-error.ts'
 import type { BalancerAccess } from './access.ts'
 import { balancerRoutes } from './balancer-routes.ts'
 import { makeBalancerFinders } from './finders.ts'
@@ -18,10 +18,11 @@ const tokensPath = '/iam'
 export function serveBalancers(app: FastifyInstance, state: BalancerState, access: BalancerAccess): void {
   app.setErrorHandler((error, _request, reply) => {
     const { balancerErrors, balancerRefusal } = state.account.behaviour
-    const known = statusOf(error)
+    const known = error instanceof ApiError ? error.status : 500
     const status = known === 422 ? Number(balancerRefusal) : known
     if (status === 500) console.error(error)
-    const [first = 'internal server error'] = Object.values(errorBody(status, messagesOf(error))).flat()
+    const sentences = error instanceof ApiError ? Object.values(error.body) : []
+    const [first = 'internal server error'] = sentences.flat() as string[]
     return reply.code(status).send({ errors: [balancerErrors === 'texts' ? first : { message: first }] })
   })
   app.register(async (scope) => void scope.post('/api-keys/exchange', (request) => access.exchange(request)), {
@@ -30,7 +31,6 @@ export function serveBalancers(app: FastifyInstance, state: BalancerState, acces
   app.register(
     async (scope) => {
       scope.addHook('onRequest', async (request) => {
-        state.account.runDue()
         access.authenticate(request)
       })
       const context = { state, find: makeBalancerFinders(state, access) }
