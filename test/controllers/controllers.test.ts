@@ -1,10 +1,14 @@
+import { setImmediate } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { announcerOf } from '../../announcers/announcers.ts'
 import { makeControllers } from '../../controllers/controllers.ts'
+import { peeringControllers } from '../../controllers/peering/declaration.ts'
 import { serviceControllers } from '../../controllers/services/declaration.ts'
 import { dialects } from '../../sandbox/dialects.ts'
 import { makeDependencies } from '../../server/dependencies.ts'
+import type { Node } from '../../kube/objects.ts'
 import { addressAnnotation } from '../../ledger/record/names.ts'
 import { makeService } from '../builders.ts'
 import { type Respond, withServer } from '../kube/scripted-server.ts'
@@ -99,6 +103,29 @@ test('a new list of locations wakes the Services that lack an address', () =>
     change()
     assert.equal(woken, ['default/waits'])
   }))
+
+for (const [what, stored, isComplete] of [
+  ['begins with the stored peers', { data: { 'peers.json.gz': gzipSync('[]').toString('base64') } }, true],
+  ['without stored peers waits until each node was reconciled', {}, false],
+] as const)
+  test(`a term ${what}`, () =>
+    withServer(quietServer().respond, async ({ url }) => {
+      const stop = new AbortController()
+      const { deps } = await dependenciesAt(url, stop.signal)
+      const node: Node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'a' }, spec: {} }
+      const nodes = { ...deps.caches.nodes, synced: () => Promise.resolve(), list: () => [node] }
+      const client = { ...deps.client, get: () => Promise.resolve(stored as never) }
+      const [controller] = peeringControllers({ ...deps, client, caches: { ...deps.caches, nodes } })
+      await controller?.prepare?.(stop.signal)
+      let isSynced = false
+      void deps.peerFacts.synced(stop.signal).then(
+        () => (isSynced = true),
+        () => undefined,
+      )
+      await setImmediate()
+      stop.abort()
+      assert.is(isSynced, isComplete)
+    }))
 
 test.after(async () => {
   await cloud.close()

@@ -114,6 +114,25 @@ test('an API server that fails and recovers for minutes is followed, and no othe
   assert.equal(blamed, [])
 })
 
+for (const [loadBalancerClass, advice] of [
+  [undefined, 'delete this Service'],
+  ['example.com/other', 'find out which program it is'],
+] as const)
+  test(`a program that wipes the status of a mirror ${loadBalancerClass ? 'with a class' : 'without a class'}: ${advice}`, async () => {
+    const api = apiServer()
+    const wiped = makeMirror({ shown: [] })
+    const spec = { ...wiped.spec, ...(loadBalancerClass && { loadBalancerClass }) }
+    api.put(services, sourceService)
+    const told: string[] = []
+    const mirror = mirrorBy(byNamespace(api.client), { event: (_service, { message }) => told.push(message) })
+    for (let n = 0; n < 7; n++) {
+      api.put(services, { ...wiped, spec })
+      await mirror.reconcile(key, signal)
+    }
+    assert.is(told.length, 1)
+    assert.match(told[0] ?? '', advice)
+  })
+
 test('a slice that another replica replaces while we remove it stays', async () => {
   const api = apiServer()
   api.put(services, sourceService)

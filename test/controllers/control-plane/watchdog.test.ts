@@ -37,8 +37,7 @@ test('a loop that runs and does not turn is reported once', async () => {
     watchdog.turn()
     await clock.pass(200_000)
   })
-  assert.is(stalls.length, 1)
-  assert.ok((stalls[0] ?? 0) >= 60_000)
+  assert.equal(stalls, [60_000])
 })
 
 test.run()

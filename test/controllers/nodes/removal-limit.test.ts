@@ -67,6 +67,17 @@ test('deleted nodes count for ten minutes', () => {
   assert.ok(limit.canRemove(18))
 })
 
+test('half of the nodes means half of those before the first deletion', () => {
+  const { limit } = makeLimit(10)
+  for (const [deleted, name] of ['a', 'b', 'c', 'd', 'e'].entries()) {
+    addMissing(limit, name)
+    assert.ok(limit.canRemove(10 - deleted))
+    limit.recordRemoval(name)
+  }
+  addMissing(limit, 'f')
+  assert.not(limit.canRemove(5))
+})
+
 test('once exceeded, the limit stays until every missing node is deleted or healthy', () => {
   const { limit, time } = makeLimit(1)
   addMissing(limit, 'a', 'b')

@@ -7,6 +7,7 @@ import { metallbPoolAnnotations, unusedPoolName } from '../../../announcers/meta
 import { kubeVip } from '../../../announcers/kube-vip/kube-vip.ts'
 import type { Announcement } from '../../../controllers/announcing/announcing.ts'
 import type { ServiceEvent } from '../../../controllers/services/service-condition.ts'
+import { isWithdrawalAsked } from '../../../controllers/services/removal-plan.ts'
 import { type WithdrawalDeps, withdraw } from '../../../controllers/services/withdrawal.ts'
 import type { Service } from '../../../kube/objects.ts'
 import { services } from '../../../kube/resource.ts'
@@ -317,6 +318,13 @@ for (const [what, annotated, requested, message] of [
     await withdraw(deps, api.put(services, service))
     assert.equal(told, [{ type: 'Warning', reason: 'SyncLoadBalancerFailed', message }])
   })
+
+test('a Service that has only a part of what asks for a withdrawal is not believed', () => {
+  const announcer = { withdrawal: { annotations: { pool: 'off', ip: null }, clearsStatus: true } }
+  const isAsked = (annotations: Record<string, string>) =>
+    isWithdrawalAsked(makeService({ annotations: { [withdrawingAnnotation]: '', ...annotations } }), announcer)
+  assert.equal([isAsked({ pool: 'off' }), isAsked({}), isAsked({ pool: 'off', ip: '::' })], [true, false, false])
+})
 
 test('of two Services that share an own address, one can be deleted', async () => {
   const play = await announced()
