@@ -4,12 +4,12 @@ import * as assert from 'uvu/assert'
 import { equinixMetalBalancers } from '../../../clouds/equinix-metal/balancers/client.ts'
 import { Secret } from '../../../lib/secret.ts'
 import { balancerAddress } from '../../../controllers/control-plane/control-plane-address.ts'
-import { balancerGuardian } from '../../../controllers/control-plane/balancer-guardian.ts'
+import { type BalancerGuardianOptions, balancerGuardian } from '../../../controllers/control-plane/balancer-guardian.ts'
 import { knownAddress } from '../../../controllers/control-plane/known-address.ts'
 import type { GuardedNode } from '../../../controllers/control-plane/control-plane-nodes.ts'
 import { type ProbeHistory, noProbes } from '../../../controllers/moves/probe-history.ts'
 import { wakeUp } from '../../../controllers/control-plane/wake-up.ts'
-import { fakeClock } from '../../kube/fake-clock.ts'
+import { type FakeClock, fakeClock } from '../../kube/fake-clock.ts'
 import { quickClock } from '../../kube/quick-clock.ts'
 import { startEquinixMetal } from '../../../sandbox/clouds/equinix-metal/server.ts'
 import { recordedLog } from '../../kube/recorded-log.ts'
@@ -260,14 +260,13 @@ inWorld(
   },
 )
 
-test('the guardian turns at each interval, whatever the provider answers', async () => {
-  const [slow, ends] = [fakeClock(), new AbortController()]
-  let [turns, forgotten] = [0, 0]
-  const guardian = balancerGuardian({
+/** A guardian of a balancer that the provider never shows. */
+const blindGuardian = (slow: FakeClock, more: Partial<BalancerGuardianOptions> = {}) =>
+  balancerGuardian({
     balancers: { get: () => Promise.reject(new Error('down')) } as never,
     id: 'b',
     port: 443,
-    known: { ageMs: () => 0, forget: () => void (forgotten += 1) } as never,
+    known: { ageMs: () => 0, forget: () => {} } as never,
     nodes: () => [],
     external: externalOf,
     ownNode: 'a',
@@ -277,12 +276,21 @@ test('the guardian turns at each interval, whatever the provider answers', async
     wakeUp: wakeUp(slow),
     clock: slow,
     log: recordedLog(),
+    onTurn() {},
+    onAttempt() {},
+    ...more,
+  })
+
+test('the guardian turns at each interval, whatever the provider answers', async () => {
+  const [slow, ends] = [fakeClock(), new AbortController()]
+  let [turns, forgotten] = [0, 0]
+  const guardian = blindGuardian(slow, {
+    known: { ageMs: () => 0, forget: () => void (forgotten += 1) } as never,
     onTurn() {
       turns += 1
       // A loop without its pause would never let this test end.
       if (turns > 1_000) ends.abort()
     },
-    onAttempt() {},
   })
   const led = guardian.lead(ends.signal, () => 10_000)
   await slow.pass(60_500)
@@ -291,6 +299,23 @@ test('the guardian turns at each interval, whatever the provider answers', async
   await led
   assert.is(turns, 61)
   assert.is(forgotten, 1, 'another replica may have changed the balancer before this term')
+})
+
+test('a guardian that yields in vain leads for twice as long before it yields again', async () => {
+  const [slow, { signal }] = [fakeClock(), new AbortController()]
+  const endpoint = { address: '10.0.0.1', port: 6443 }
+  const nodes = ['a', 'b'].map((name): GuardedNode => ({ name, machine: name, endpoint, leaving: 0, probes: well }))
+  const guardian = blindGuardian(slow, { nodes: () => nodes })
+  const seconds: number[] = []
+  for (let n = 0; n < 3; n += 1) {
+    const beganAtMs = slow.now()
+    let hasYielded = false
+    void guardian.lead(signal, () => 10_000).then(() => (hasYielded = true))
+    while (!hasYielded && slow.now() - beganAtMs < 600_000) await slow.pass(1_000)
+    seconds.push(Math.round((slow.now() - beganAtMs) / 1_000))
+  }
+  const [, second = 0, third = 0] = seconds
+  assert.ok(second >= 118 && third >= 238, seconds.join(', '))
 })
 
 test.run()
