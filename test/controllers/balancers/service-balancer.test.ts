@@ -88,11 +88,12 @@ function inWorld(title: string, run: (world: World) => Promise<void>, service?: 
 
 inWorld(
   'one reconcile serves a Service, and the next one writes nothing',
-  async ({ process, stored, metal, api, count }) => {
+  async ({ process, stored, metal, api, count, events }) => {
     const one = process()
     assert.ok((await one.reconcile(key, signal)).steps)
     assert.is(stored()?.status?.loadBalancer?.ingress?.length, 1)
     assert.equal(count(), [1, 1])
+    assert.is(events[0], 'Ensuring load balancer')
     metal.control.calls.clear()
     const writes = api.writes.length
     assert.equal(await one.reconcile(key, signal), {})
