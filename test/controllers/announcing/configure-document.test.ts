@@ -36,7 +36,7 @@ function withDocument(data?: Record<string, string>) {
 test('a document is edited in place, once, and what else is in the ConfigMap stays', async () => {
   const { client, document } = withDocument({ config: 'a person', notes: 'theirs' })
   const configurator = configureDocument({ client, configuration })
-  assert.is((await configurator.carryOut(state, signal)).isChanged, true)
+  assert.equal(await configurator.carryOut(state, signal), { problems: [], isChanged: true, isRefused: false })
   assert.equal(document()?.data, { config: 'a person\n203.0.113.40', notes: 'theirs' })
   assert.is((await configurator.carryOut(state, signal)).isChanged, false)
   assert.is(await configurator.announces('203.0.113.40', signal), true)

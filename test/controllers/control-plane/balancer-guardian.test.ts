@@ -144,7 +144,6 @@ inWorld('while nothing fails nothing is written, and the provider is hardly read
 inWorld(
   'a guardian that leads again sees what another one changed meanwhile',
   async ({ balancers, control, guardian, id, lead, listens, origins }) => {
-    const { signal } = new AbortController()
     const term = new AbortController()
     const led = guardian.lead(term.signal, () => 10_000)
     await origins('a', 'b', 'c')
@@ -152,15 +151,32 @@ inWorld(
     await unchanging('the guardian', async () => control.calls.all().length, 500)
     term.abort()
     await led
-    const [pool = ''] = (await balancers.get(id, signal))?.ports.flatMap(({ pools }) => pools) ?? []
-    const other = (await balancers.origins(pool, signal))?.find(({ address }) => address === externalOf('b'))
-    await balancers.removeOrigin(other?.id ?? '', signal)
+    await removeOriginB({ balancers, id })
     await origins('a', 'c')
     void lead()
     await origins('a', 'b', 'c')
   },
   600_000,
 )
+
+inWorld(
+  'an origin that a person removes is back after the next read',
+  async (world) => {
+    void world.lead()
+    await world.origins('a', 'b', 'c')
+    await world.listens()
+    await removeOriginB(world)
+    await world.origins('a', 'b', 'c')
+  },
+  2_000,
+)
+
+async function removeOriginB({ balancers, id }: Pick<World, 'balancers' | 'id'>): Promise<void> {
+  const { signal } = new AbortController()
+  const [pool = ''] = (await balancers.get(id, signal))?.ports.flatMap(({ pools }) => pools) ?? []
+  const other = (await balancers.origins(pool, signal))?.find(({ address }) => address === externalOf('b'))
+  await balancers.removeOrigin(other?.id ?? '', signal)
+}
 
 inWorld('an API server that fails leaves, and comes back when it is well; no pool is made again', async (world) => {
   void world.lead()
