@@ -1,5 +1,6 @@
 import { untilAborted } from '../lib/time-limit.ts'
 import { agents } from './agents.ts'
+import { patienceMs } from './connect.ts'
 import type { Credentials } from './credentials.ts'
 import { readResponse, responseError, unreachableError } from './response.ts'
 
@@ -7,11 +8,10 @@ import { readResponse, responseError, unreachableError } from './response.ts'
 export type ServerFacts = { version: string; major: number; minor: number; clockAheadMs: number }
 
 const call = 'get /version'
-const timeoutMs = 10_000
 
 /** Reads the version of an API server, and its clock from the response's header. */
 export async function serverFacts(credentials: Credentials, userAgent: string): Promise<ServerFacts> {
-  const signal = AbortSignal.timeout(timeoutMs)
+  const signal = AbortSignal.timeout(patienceMs)
   // An exec plugin may wait for a person.
   const access = await untilAborted(credentials.current(), signal)
   const headers = { accept: 'application/json', 'user-agent': userAgent }
