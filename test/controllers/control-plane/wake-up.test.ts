@@ -7,13 +7,13 @@ import { fakeClock } from '../../kube/fake-clock.ts'
 test('a call ends a wait, a call between two waits ends the next one, and no wait leaves a listener behind', async () => {
   const clock = fakeClock()
   const { signal } = new AbortController()
-  const { wake, wait } = wakeUp(clock)
-  const first = wait(60_000, signal)
-  wake()
+  const wakes = wakeUp(clock)
+  const first = wakes.wait(60_000, signal)
+  wakes.wake()
   await first
-  wake()
-  await wait(60_000, signal)
-  const third = wait(1_000, signal)
+  wakes.wake()
+  await wakes.wait(60_000, signal)
+  const third = wakes.wait(1_000, signal)
   await clock.pass(1_000)
   await third
   assert.equal(getEventListeners(signal, 'abort'), [])
