@@ -83,6 +83,11 @@ const cases: { name: string; node: Node; machine?: Machine; addresses: NodeAddre
     addresses: [name, internal('192.168.7.9'), external('203.0.113.2')],
   },
   {
+    name: 'a private address that the provider does not know goes if it knows another one',
+    node: makeNode({ addresses: [internal('192.168.7.9'), name] }),
+    addresses: usual,
+  },
+  {
     name: 'a cloud that knows no address says nothing about them',
     node: makeNode({ addresses: [internal('192.168.7.9'), name] }),
     machine: makeMachine({ addresses: [elastic('198.51.100.1')] }),
