@@ -13,7 +13,7 @@ import type { Log } from './log.ts'
 export type ConnectOptions = {
   /** The user agent in the API server's logs and metrics: `eip-admission/1.2.3`. */
   userAgent: string
-  /** The time-out of calls without their own, `patienceMs` by default. */
+  /** The time-out of calls without their own, `defaultTimeoutMs` by default. */
   timeoutMs?: number
   /** How many calls, not counting watches, may be in progress; others wait. 32 by default. */
   maxConnections?: number
@@ -34,13 +34,13 @@ export type ObservedCall = {
 type Send = <T>(call: Call, options: CallOptions | undefined) => Promise<T>
 
 /** How long a command waits for an answer of the API server: a person prefers a late answer to none. */
-export const patienceMs = 30_000
+export const defaultTimeoutMs = 30_000
 
 /** The client of the API server of these credentials. It sends nothing before the first call. */
 export function connect(credentials: Credentials, options: ConnectOptions): KubeClient & Watcher & Discovery {
   const { userAgent, maxConnections } = options
   const transport = http({ credentials, userAgent, maxConnections })
-  const defaultMs = options.timeoutMs ?? patienceMs
+  const defaultMs = options.timeoutMs ?? defaultTimeoutMs
   const send = async <T>(call: Call, { signal, timeoutMs = defaultMs }: CallOptions = {}) => {
     const startedAt = performance.now()
     const report = (result: string, more: Pick<ObservedCall, 'answer' | 'message'>) =>

@@ -1,6 +1,6 @@
 import { untilAborted } from '../lib/time-limit.ts'
 import { agents } from './agents.ts'
-import { patienceMs } from './connect.ts'
+import { defaultTimeoutMs } from './connect.ts'
 import type { Credentials } from './credentials.ts'
 import { readResponse, responseError, unreachableError } from './response.ts'
 
@@ -11,7 +11,7 @@ const call = 'get /version'
 
 /** Reads the version of an API server, and its clock from the response's header. */
 export async function serverFacts(credentials: Credentials, userAgent: string): Promise<ServerFacts> {
-  const signal = AbortSignal.timeout(patienceMs)
+  const signal = AbortSignal.timeout(defaultTimeoutMs)
   // An exec plugin may wait for a person.
   const access = await untilAborted(credentials.current(), signal)
   const headers = { accept: 'application/json', 'user-agent': userAgent }

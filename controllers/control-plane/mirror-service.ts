@@ -40,7 +40,7 @@ export function mirrorService(options: MirrorServiceOptions): Reconciler {
         {
           look: async (aborted) => {
             const seen = await look(options, key, aborted)
-            // API servers that come and go are no other program's doing.
+            // An API server that comes or goes explains a write without another program.
             paces.endpoints.wants(JSON.stringify(seen.source.slices.map((slice) => slice.endpoints)))
             return seen
           },
@@ -180,7 +180,7 @@ type RepairPace = {
   pauseMs(): number
   /** Records a repair. */
   made(): void
-  /** Says what the repairs restore. Those of something else do not count any more. */
+  /** Sets the content that repairs restore. When it changes, earlier repairs no longer count. */
   wants(content: string): void
 }
 
