@@ -108,8 +108,11 @@ export type ServiceConditionDeps = {
 
 /** Keeps our condition on each Service up to date, and records Events for its owner. */
 export function serviceCondition(deps: ServiceConditionDeps): Reconciler {
+  // A write may be stored without a success for an answer: a repeated request meets its own first write as a conflict.
+  const unconfirmed = new Map<Key, Change>()
   return {
     name: 'service-condition',
+    keepOnly: () => unconfirmed.clear(),
     requestOf(key) {
       const [record] = deps.records(key)
       return record && requestOfRecord(record)
@@ -119,11 +122,19 @@ export function serviceCondition(deps: ServiceConditionDeps): Reconciler {
       const wanted = service ? wantedCondition(look(deps, key, service)) : undefined
       const isWaiting = typeof wanted === 'object' && wanted.status === 'False'
       const waitingMs = deps.sights.forMs(`waiting ${key}`, isWaiting ? service?.metadata.uid : undefined)
-      if (!service || wanted === 'kept') return {}
+      if (!service || wanted === 'kept') {
+        unconfirmed.delete(key)
+        return {}
+      }
       if (isWaiting && wanted.reason !== 'Refused' && waitingMs < unsaidMs) return { againInMs: unsaidMs - waitingMs }
       const stored = addressConditionOf(service)
-      if (!isSame(stored, wanted) && (await write(deps, { service, stored, wanted }, signal)))
-        recordEvent(deps, { service, stored, wanted })
+      const isStored = isSame(stored, wanted)
+      if (!isStored) unconfirmed.set(key, { service, stored, wanted })
+      const change = unconfirmed.get(key)
+      if (change && (isStored || (await write(deps, change, signal)))) {
+        unconfirmed.delete(key)
+        if (isSame(change.wanted, wanted)) recordEvent(deps, change)
+      }
       return isWaiting ? { againInMs: pendingPollMs } : {}
     },
   }

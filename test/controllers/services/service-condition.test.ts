@@ -122,6 +122,7 @@ function play(client?: ServiceConditionDeps['client']) {
   let wanted: Want = reserve
   let passedMs = 0
   let refusal: Error | undefined
+  let lost: Error | undefined
   let problem: string | undefined
   const told: string[] = []
   const written: unknown[] = []
@@ -129,6 +130,8 @@ function play(client?: ServiceConditionDeps['client']) {
     client: client ?? {
       patch: (_resource, { patch }) => {
         if (refusal) return Promise.reject(refusal)
+        const failure = lost
+        lost = undefined
         const [change] = (patch as { strategic: Pick<Service, 'status'> }).strategic.status?.conditions ?? []
         written.push(change)
         const isRemoved = change && '$patch' in change
@@ -136,7 +139,7 @@ function play(client?: ServiceConditionDeps['client']) {
           ...service,
           status: { ...service.status, conditions: change && !isRemoved ? [change] : [] },
         }
-        return Promise.resolve(service as never)
+        return failure ? Promise.reject(failure) : Promise.resolve(service as never)
       },
     },
     service: () => service,
@@ -154,7 +157,9 @@ function play(client?: ServiceConditionDeps['client']) {
     told,
     written,
     look: () => reconciler.reconcile('default/web', new AbortController().signal),
-    refuse: (error: Error) => void (refusal = error),
+    refuse: (error: Error | undefined) => void (refusal = error),
+    /** The next write is stored, and fails nevertheless. */
+    loseAnswer: (error: Error) => void (lost = error),
     fail: (reason: string) => void (problem = reason),
     pass: (ms: number) => void (passedMs += ms),
     show: (...ips: string[]) =>
@@ -248,6 +253,33 @@ for (const [reason, status, isThrown] of [
     )
     assert.is(failure, isThrown ? refusal : undefined)
   })
+
+for (const [what, status, reason] of [
+  ['is repeated and meets itself as a conflict', 409, 'Conflict'],
+  ['loses its answer', 0, 'Unreachable'],
+] as const)
+  test(`a success whose write ${what} is told once`, async () => {
+    const { look, show, loseAnswer, told, written } = play()
+    show(address)
+    loseAnswer(new KubeError(reason, { status, reason }))
+    await look().catch(() => undefined)
+    for (const _again of [1, 2]) await look()
+    assert.equal(told, [`EnsuredLoadBalancer: Ensured load balancer: ${address}`])
+    assert.is(written.length, 1)
+  })
+
+test('a success that was not stored is not told when the Service has another condition', async () => {
+  const { look, show, want, refuse, told } = play()
+  want({ kind: 'wrong', problems: ['no'] })
+  await look()
+  show(address)
+  refuse(new KubeError('Conflict', { status: 409, reason: 'Conflict' }))
+  await look()
+  refuse(undefined)
+  show()
+  for (const _again of [1, 2]) await look()
+  assert.equal(told, [])
+})
 
 test('a condition that was decided before the address came is not stored after it', async () => {
   const api = apiServer()
