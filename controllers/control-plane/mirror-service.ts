@@ -180,11 +180,14 @@ type RepairPace = {
   pauseMs(): number
   /** Records a repair. */
   made(): void
-  /** Sets the content that repairs restore. When it changes, earlier repairs no longer count. */
+  /** Sets the content that repairs restore. When it changes, as many repairs as that takes no longer count. */
   wants(content: string): void
 }
 
 const intervalMs = 10_000
+
+/** More repairs than another content needs: one for each slice, or one for a predecessor's Endpoints. */
+const perContent = 3
 
 /** Makes a pace that permits `burst` repairs at once, and then one in each interval. */
 export function repairPace(burst: number, now: () => number): RepairPace {
@@ -202,7 +205,7 @@ export function repairPace(burst: number, now: () => number): RepairPace {
       if (times.length > burst) times.shift()
     },
     wants(content) {
-      if (content !== wanted) times.length = 0
+      if (content !== wanted) times.splice(0, perContent)
       wanted = content
     },
   }

@@ -38,4 +38,15 @@ test('the pause ends when it says', () => {
   assert.is(pace.pauseMs(), 0)
 })
 
+test('another content permits the few repairs that it needs, and not a whole burst again', () => {
+  const pace = repairPace(6, () => 0)
+  const repairsOf = (content: string) => {
+    pace.wants(content)
+    let repairs = 0
+    for (; pace.pauseMs() === 0; repairs++) pace.made()
+    return repairs
+  }
+  assert.equal(['one server', 'two servers', 'two servers', 'one server'].map(repairsOf), [6, 3, 0, 3])
+})
+
 test.run()
