@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
+import { createSecureContext } from 'node:tls'
 import { type Clock, systemClock } from '../kube/clock.ts'
 import { repeatLater } from '../lib/repeat.ts'
 import type { Log } from '../kube/log.ts'
@@ -94,7 +95,10 @@ class MountedCertificate implements CertSource {
       const read = (name: string) => readFileSync(join(folder, name), 'utf8')
       const pair = { cert: read(files.cert), key: read(files.key) }
       const wrong = unusableReason(pair, this.#now())
-      return wrong === undefined ? { pair } : { wrong: `${files.cert} and ${files.key}: ${wrong}` }
+      if (wrong !== undefined) return { wrong: `${files.cert} and ${files.key}: ${wrong}` }
+      // OpenSSL also reads the rest of the chain, and refuses short keys. Then no server can be made of the pair.
+      createSecureContext(pair)
+      return { pair }
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
       return { wrong: `${files.cert} and ${files.key} cannot be read (${code})` }

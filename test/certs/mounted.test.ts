@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,6 +16,13 @@ const now = fakeClock().date().getTime()
 const authority = await issueAuthority({ commonName: 'theirs', now, lifetimeMs: 100 * hourMs })
 const issue = (at = now) => issueLeaf({ authority, hosts, now: at, lifetimeMs: hourMs })
 const [first, second, expired] = await Promise.all([issue(), issue(), issue(now - 3 * hourMs)])
+
+const shortKeys = generateKeyPairSync('rsa', {
+  modulusLength: 1024,
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+})
+const short = await issueLeaf({ authority, hosts, now, lifetimeMs: hourMs, keys: Promise.resolve(shortKeys) })
 
 type Scene = {
   source: CertSource
@@ -104,6 +112,12 @@ test('a renewed Secret is read within seconds, and once', () =>
 const wrong: [string, (folder: string) => void, RegExp][] = [
   ['with the key of another one', (folder) => write(folder, { cert: second.cert }), /key is not the key/],
   ['that is half written', (folder) => write(folder, { cert: second.cert.slice(0, 400) }), /malformed/],
+  [
+    'whose chain is half written',
+    (folder) => write(folder, { ...second, cert: second.cert + authority.cert.slice(0, 400) }),
+    /cannot be read \(ERR_OSSL_PEM_BAD_END_LINE\)/,
+  ],
+  ['with a short key', (folder) => write(folder, short), /cannot be read \(ERR_SSL_EE_KEY_TOO_SMALL\)/],
   ['that is empty', (folder) => write(folder, { cert: '' }), /there is no certificate/],
   ['with an empty key', (folder) => write(folder, { ...second, key: '' }), /there is no private key/],
   ['that no longer exists', (folder) => unlinkSync(join(folder, 'tls.crt')), /cannot be read \(ENOENT\)/],
