@@ -115,17 +115,22 @@ function hostsOf({ service, url }: ClientConfig): string[] {
   return parsed ? [parsed.hostname.replace(/^\[|\]$/g, '')] : []
 }
 
-/** Why the API server would not trust a leaf of this authority; undefined if every caBundle contains it. */
+/**
+ * Why the API server would not trust a leaf of this authority; undefined if every caBundle contains it. If a person
+ * deletes one configuration, the API server still calls us for the other, and needs a ready replica.
+ */
 export function distrustReason(targets: Target[], authority: string): string | undefined {
   for (const { resource, name, stored } of targets) {
-    if (!stored) return `${resource.kind} ${name} does not exist: install it`
-    const lacking = stored.webhooks?.find(
+    const lacking = stored?.webhooks?.find(
       ({ clientConfig }) => !hasCertificates(fromCaBundle(clientConfig.caBundle), authority),
     )
     if (lacking)
       return `the caBundle of webhook ${lacking.name} in ${resource.kind} ${name} does not have the authority of eip-admission yet`
   }
-  return undefined
+  const [first] = targets
+  return first && targets.every(({ stored }) => !stored)
+    ? `${first.resource.kind} ${first.name} does not exist: install it`
+    : undefined
 }
 
 function clientConfigs(targets: Target[]): ClientConfig[] {

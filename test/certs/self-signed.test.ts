@@ -199,6 +199,21 @@ test('without the configurations a certificate is served, nothing is created, an
   assert.is(one.source.notReady(), undefined)
 })
 
+for (const [deleted, left] of [
+  ['validating', mutating],
+  ['mutating', validating],
+] as const)
+  test(`a replica stays ready after a person has deleted the ${deleted} configuration, because the other one calls it`, async () => {
+    const cluster = installed()
+    const one = replica(cluster.client, realTime())
+    await one.turn()
+    cluster.removeConfigurations()
+    cluster.putConfiguration(left(service))
+    await one.turn()
+    one.stop()
+    assert.is(one.source.notReady(), undefined)
+  })
+
 test('a caBundle that cannot be written keeps the replica from being ready', async () => {
   const cluster = installed()
   const client = interposed(cluster.client, {
