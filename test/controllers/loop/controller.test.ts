@@ -400,23 +400,32 @@ test('an error of an API server that asks for no wait is retried with back-off',
   await running
 })
 
-test('an error that asks for a day is retried after ten minutes', async () => {
-  const clock = fakeClock()
-  const { controller, reconciled, warnings } = makeController(
-    (_key, count) => {
-      if (count === 1) throw Object.assign(new Error('too many requests'), { retryAfterMs: 86_400_000 })
-      return {}
-    },
-    {},
-    clock,
-  )
-  const stop = new AbortController()
-  const running = controller.run(stop.signal)
-  await clock.pass(600_001)
-  assert.equal([reconciled.length, warnings[0]?.againInMs], [2, 600_000])
-  stop.abort()
-  await running
-})
+const day = 86_400
+for (const [what, error, ms] of [
+  ['an error', Object.assign(new Error('too many requests'), { retryAfterMs: 1_000 * day }), 600_000],
+  [
+    'a maintenance page in front of the API server',
+    responseError('list Service', { status: 503, retryAfter: String(day), body: 'maintenance' }),
+    60_000,
+  ],
+] as const)
+  test(`${what} that asks for a day is retried after ${ms / 1_000} s`, async () => {
+    const clock = fakeClock()
+    const { controller, reconciled, warnings } = makeController(
+      (_key, count) => {
+        if (count === 1) throw error
+        return {}
+      },
+      {},
+      clock,
+    )
+    const stop = new AbortController()
+    const running = controller.run(stop.signal)
+    await clock.pass(ms + 1)
+    assert.equal([reconciled.length, warnings[0]?.againInMs], [2, ms])
+    stop.abort()
+    await running
+  })
 
 const overloaded = new CloudError('the provider has errors', { fault: 'unavailable', outcome: 'nothing' })
 const slowRetry = { firstMs: 24_000, maxMs: 24_000 }
