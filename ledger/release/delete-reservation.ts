@@ -39,8 +39,9 @@ export async function deleteReservation(
 ): Promise<DeletionResult> {
   const reservation = reservationIdOf(record)
   if (reservation !== undefined) {
-    const marks = { ...lastingMarks(found?.marks ?? {}), ...clusterMarks(deps.scheme) }
-    await deps.cloud.release({ id: reservation, marks }, signal)
+    // If it was not found, its id may belong to our next order by now, with our cluster's marks.
+    const marks = found && { ...lastingMarks(found.marks), ...clusterMarks(deps.scheme) }
+    if (marks) await deps.cloud.release({ id: reservation, marks }, signal)
     // If a 404 was wrong, the sweep finds a reservation of ours by its marks. One that a person named may have none.
     const isGone =
       record.spec.reservationID === undefined

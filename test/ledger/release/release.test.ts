@@ -158,6 +158,31 @@ test('a reservation that the provider deleted without an answer, and whose id it
   assert.equal(harness.reservationsOf('default/next'), ['res-1'])
 })
 
+test('a deletion that is tried again leaves the id alone if the next Service gets it right after the look', async () => {
+  const harness = await reserved()
+  harness.cloud.recycles = true
+  const silent = {
+    after: ({ verb }: HeardCall) => {
+      if (verb === 'release') throw new CloudError('500', { fault: 'unavailable', outcome: 'unknown' })
+    },
+  }
+  await Promise.allSettled([harness.alone('b', { cloud: silent }).release()])
+  const [webhook, looks] = [harness.alone('c'), { after: async (_call: HeardCall) => {} }]
+  looks.after = async ({ verb }) => {
+    if (verb !== 'reservation') return
+    looks.after = async () => {}
+    assert.is((await webhook.claim({ key: 'default/next' })).kind, 'held')
+  }
+  const leader = harness.alone('d', { cloud: looks })
+  await Promise.allSettled([leader.release()])
+  assert.equal(harness.reservationsOf('default/next'), ['res-1'])
+  await leader.sweep(neverAborted)
+  assert.equal(
+    harness.api.stored(elasticIPs).map(({ metadata }) => metadata.name),
+    ['default.next'],
+  )
+})
+
 test('a deleted Service that shares a reservation leaves it to the other one', async () => {
   const harness = makeHarness()
   const status = { phase: 'Bound', address: '203.0.113.9', reservationID: 'res-9' } as const
