@@ -77,7 +77,7 @@ export async function isBeingReleased(
 
 /**
  * Finds a predecessor's reservation for a record's Service that names no cluster, and adds our cluster's mark. Another
- * cluster may have a Service of that name, so ours must show the address.
+ * cluster may have a Service of that name, so ours must show the address. No other record may have the reservation.
  */
 export async function adoptUnmarked(
   deps: Pick<LedgerDeps, 'cloud' | 'scheme' | 'sweepsUntagged' | 'possibleUsers'>,
@@ -92,10 +92,13 @@ export async function adoptUnmarked(
     ({ marks }) => namedCluster(scheme, marks) === 'none' && isOfService(scheme, key, marks),
   )
   if (unmarked.length === 0) return undefined
-  const { services, requestAnnotations } = await deps.possibleUsers(signal)
+  const { services, records, requestAnnotations } = await deps.possibleUsers(signal)
+  const others = records.filter(({ metadata }) => metadata.name !== record.metadata.name)
+  const known = new Set(others.map(reservationIdOf))
   const service = services.find((one) => keyOf(one) === serviceOfAddress(key))
   const rules = { ...deps, requestAnnotations }
-  const [oldest] = oldestFirst(unmarked.filter((reservation) => mayAdopt(rules, reservation, service)))
+  const free = unmarked.filter(({ id }) => !known.has(id))
+  const [oldest] = oldestFirst(free.filter((reservation) => mayAdopt(rules, reservation, service)))
   if (oldest) await markAsOurs(deps, oldest, signal)
   return oldest
 }

@@ -5,10 +5,11 @@ import { services } from '../../../kube/resource.ts'
 import { elasticIPs } from '../../../ledger/record/elastic-ip.ts'
 import { adoptUnmarked, findReservation } from '../../../ledger/record/find-reservation.ts'
 import { clusterMarks, commonMarks, namedCluster, ownerMarks, serviceMarks } from '../../../ledger/record/marks.ts'
+import { addressAnnotation } from '../../../ledger/record/names.ts'
 import type { Records } from '../../../ledger/record/records.ts'
 import { planSweep } from '../../../ledger/sweep/sweep-plan.ts'
 import type { Want } from '../../../ledger/want/want.ts'
-import { makeRecord, makeReservation, makeService } from '../../builders.ts'
+import { makeLot, makeRecord, makeReservation, makeService } from '../../builders.ts'
 import { scriptedCloud } from '../../fakes/scripted-cloud.ts'
 import { graceMs, makeHarness, neverAborted } from '../harness.ts'
 import type { MarkScheme } from '../../../clouds/ports/cloud.ts'
@@ -169,6 +170,20 @@ test('a reservation that a Service does not show is not adopted, unless no other
     const found = await adoptUnmarked(deps, makeRecord(), neverAborted)
     assert.equal([found?.id, cloud.marked], sweepsUntagged ? ['res-1', ['res-1']] : [undefined, []])
   }
+})
+
+test('a reservation that another ElasticIP has is not adopted, and keeps its marks', async () => {
+  const harness = makeHarness({ scheme, sweepsUntagged: false })
+  harness.cloud.put(makeReservation({ id: 'old', address, marks: left }))
+  harness.api.put(elasticIPs, makeLot('office', { reservationID: 'old', reclaimPolicy: 'Retain' }))
+  const process = harness.alone('a')
+  await process.reconcileSource('office')
+  harness.addService(makeService({ loadBalancerIP: address, annotations: { [addressAnnotation]: address } }))
+  await Promise.allSettled([process.claim({ isShown: true })])
+  assert.equal(harness.cloud.reserved()[0]?.marks, left)
+  await process.client.remove(elasticIPs, { name: 'office' })
+  await process.reconcileSource('office')
+  assert.equal(harness.cloud.released, [], 'an operator provisioned it')
 })
 
 const address = '203.0.113.8'
