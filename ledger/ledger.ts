@@ -52,9 +52,9 @@ export type Ledger = Pick<Identity, 'mark' | 'heartbeats' | 'project'> &
     sweep: (facts: Omit<SweepDeps, keyof LedgerParts | keyof OfSweep>) => Sweep
   }
 
-type LedgerParts = ClaimDeps & ReleaseDeps
+type LedgerParts = ClaimDeps & ReleaseDeps & Pick<Identity, 'loss'>
 
-type OfSweep = Pick<SweepDeps, 'mark' | 'heartbeats' | 'loss' | 'listOrphans'>
+type OfSweep = Pick<SweepDeps, 'mark' | 'heartbeats' | 'listOrphans'>
 
 /** The work of webhooks and controllers on records and reservations. */
 export function ledgerWork(parts: LedgerParts) {
@@ -137,6 +137,7 @@ export function makeLedger(options: LedgerOptions): Ledger {
     now,
     log,
     want: options.want,
+    loss: ofSweep.loss,
     reclaimPolicy: vendor.policy.reclaimPolicy,
     isStillWanted: (record: ElasticIP, signal: AbortSignal) => isStillWanted(options, record, signal),
   }

@@ -1,4 +1,5 @@
 import type { Reservation } from '../../clouds/ports/cloud.ts'
+import { type LossConfirmation, isLossLikely } from '../identity/loss-confirmation.ts'
 import { type ElasticIP, reservationIdOf } from '../record/elastic-ip.ts'
 import { findCertainly } from '../record/find-reservation.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
@@ -129,9 +130,10 @@ export type ProvisionedChecks = {
  * Checks periodically whether the provider still has a provisioned address. The reservation need not carry our marks, so
  * the sweep's list may lack it. The address is written off only when two checks in a row miss it, both by id and in the
  * project's list. It is also missing if its id now has another address. A token that lost its rights finds nothing by id.
+ * A list without any of several reservations proves nothing.
  */
 export function provisionedCheck(
-  deps: LedgerDeps,
+  deps: LedgerDeps & { loss: LossConfirmation },
   of: { everyMs: number; monotonicMs: () => number },
 ): ProvisionedChecks {
   const dueAtMs = new Map<string, number>()
@@ -147,7 +149,8 @@ export function provisionedCheck(
       const isLost = isMissed && missedOnce.has(id)
       if (!isMissed || isLost) missedOnce.delete(id)
       else missedOnce.add(id)
-      if (isLost) await writeOffProvisioned(deps, { source, record }, signal)
+      if (isLost && (await isLossCertain(deps, signal))) await writeOffProvisioned(deps, { source, record }, signal)
+      if (!isMissed) await deps.loss.end(signal)
       const againInMs = !isMissed || isLost ? of.everyMs : Math.min(of.everyMs, secondCheckMs)
       dueAtMs.set(id, of.monotonicMs() + againInMs)
       return { againInMs }
@@ -157,4 +160,20 @@ export function provisionedCheck(
       missedOnce.clear()
     },
   }
+}
+
+/** Whether a missing address is deleted: it is the only one, the list has others of ours, or a person confirmed it. */
+async function isLossCertain(
+  { cloud, records, scheme, loss }: LedgerDeps & { loss: LossConfirmation },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const holders = (await records.list({ signal })).filter(
+    ({ status = {} }) => status.address && !status.deletionRequestedAt,
+  )
+  const held = [...new Set(holders.flatMap((record) => reservationIdOf(record) ?? []))]
+  const listed = await cloud.reservations({}, signal)
+  if (isLossLikely({ listed, held, cluster: scheme.cluster, missing: held.length })) return true
+  if (await loss.isGiven(signal)) return true
+  await loss.warn(signal)
+  return false
 }

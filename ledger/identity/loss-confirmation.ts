@@ -1,6 +1,7 @@
+import type { Reservation } from '../../clouds/ports/cloud.ts'
 import type { Context } from '../context.ts'
 import type { ProjectCheckOptions } from './project-check.ts'
-import { confirmProjectCommand, isProjectConfirmed, projectText } from './project-plan.ts'
+import { confirmProjectCommand, hasOneOfOurs, isProjectConfirmed, projectText } from './project-plan.ts'
 
 /** A person's statement about a list that has none of the ledger's reservations. */
 export type LossConfirmation = {
@@ -38,4 +39,9 @@ export function lossConfirmation(
       if (stored) recorder.record(stored, { type: 'Warning', reason: 'OtherProject', message })
     },
   }
+}
+
+/** Whether reservations missing from a list may be deleted: people delete one by hand, but not all of several. Pure. */
+export function isLossLikely(of: { listed: Reservation[]; held: string[]; cluster: string; missing: number }): boolean {
+  return of.missing < 2 || hasOneOfOurs(of.listed, of)
 }

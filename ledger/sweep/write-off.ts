@@ -7,7 +7,7 @@ import { correctRecord, resetRecord } from '../record/reset-record.ts'
 import { hasSource, isSource, isWarm } from '../record/source.ts'
 import { foreignReasonOf, whoseIs } from '../record/whose.ts'
 import { detachFromSource } from '../release/release.ts'
-import type { LossConfirmation } from '../identity/loss-confirmation.ts'
+import { type LossConfirmation, isLossLikely } from '../identity/loss-confirmation.ts'
 import { hasOneOfOurs } from '../identity/project-plan.ts'
 import { type OwnerDeps, warnOwner } from './failures.ts'
 
@@ -36,7 +36,9 @@ export async function writeOffMissing(
   const missedOnce = [...records.keys()].filter((id) => !missing.has(id))
   const held = all.flatMap((record) => reservationIdOf(record) ?? [])
   const isLikely = isLossLikely({ listed: reservations, held, cluster: deps.scheme.cluster, missing: records.size })
-  if (records.size === 0) await deps.loss.end(signal)
+  // A list without any of ours does not say whether provisioned addresses are still missing.
+  if (records.size === 0 && hasOneOfOurs(reservations, { held, cluster: deps.scheme.cluster }))
+    await deps.loss.end(signal)
   const isDoubtful = missedTwice.length > 0 && !isLikely && !(await deps.loss.isGiven(signal))
   const isOther = isDoubtful && !(await isAnyInProject(deps, records, signal))
   if (isOther) await deps.loss.warn(signal)
@@ -58,11 +60,6 @@ async function isAnyInProject(
   signal: AbortSignal,
 ): Promise<boolean> {
   return (await cloud.reservations({}, signal)).some(({ id }) => records.has(id))
-}
-
-/** Whether reservations missing from a list may be deleted: people delete one by hand, but not all of several. Pure. */
-function isLossLikely(of: { listed: Reservation[]; held: string[]; cluster: string; missing: number }): boolean {
-  return of.missing < 2 || hasOneOfOurs(of.listed, of)
 }
 
 /**

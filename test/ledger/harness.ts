@@ -22,7 +22,7 @@ import { rememberedProject } from '../../ledger/identity/project-plan.ts'
 import { requestsInFlight } from '../../ledger/record/requests-in-flight.ts'
 import { sights } from '../../lib/sights.ts'
 import type { TimeLimit } from '../../lib/time-limit.ts'
-import type { Claims, ClaimDeps } from '../../ledger/claim/claim.ts'
+import type { Claims } from '../../ledger/claim/claim.ts'
 import type { Claim } from '../../ledger/claim/claim-spec.ts'
 import { isStillWanted, ledgerWork } from '../../ledger/ledger.ts'
 import { type AddressKey, type ElasticIP, claimKey, elasticIPs, recordName } from '../../ledger/record/elastic-ip.ts'
@@ -31,7 +31,7 @@ import { type Limits, overLimit } from '../../ledger/claim/limits.ts'
 import { turnover } from '../../ledger/claim/turnover.ts'
 import { ownerMarks, serviceMarks } from '../../ledger/record/marks.ts'
 import { records } from '../../ledger/record/records.ts'
-import type { ReleaseDeps, ReleaseResult } from '../../ledger/release/release.ts'
+import type { ReleaseResult } from '../../ledger/release/release.ts'
 import { warmCandidates } from '../../ledger/available/claim-source.ts'
 import { isAvailable, isWarm } from '../../ledger/record/source.ts'
 import { type Sweep, sweep } from '../../ledger/sweep/sweep.ts'
@@ -52,7 +52,7 @@ export const neverAborted = new AbortController().signal
 export const scheme = { usage: 'cloud-provider-equinix-metal-auto', separator: '/', cluster: 'cluster-1' } as const
 
 export type Process = {
-  deps: ClaimDeps & ReleaseDeps
+  deps: Parameters<typeof ledgerWork>[0]
   claims: Claims
   mark: AdoptionMark
   heartbeats: Heartbeats
@@ -264,6 +264,11 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
     log: silentLog,
     want: wanted,
     reclaimPolicy: policy.reclaimPolicy,
+    loss: {
+      isGiven: () => Promise.resolve(options.confirmsLoss === true),
+      end: () => Promise.resolve(),
+      warn: async () => void context.warnings.push('nothing is written off'),
+    },
     isStillWanted: (record: ElasticIP, signal: AbortSignal) => isStillWanted({ client, want: wanted }, record, signal),
   }
   const ledger = ledgerWork(deps)
@@ -353,11 +358,6 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
     sweep: sweep({
       ...deps,
       listOrphans: listOrphans.bind(undefined, map),
-      loss: {
-        isGiven: () => Promise.resolve(options.confirmsLoss === true),
-        end: () => Promise.resolve(),
-        warn: async () => void context.warnings.push('nothing is written off'),
-      },
       mark,
       heartbeats,
       listRecords: () => api.stored(elasticIPs),

@@ -533,6 +533,28 @@ for (const { name, answer } of falseAbsences) {
   })
 }
 
+for (const confirmsLoss of [false, true])
+  test(`of several provisioned addresses that a list lacks at once, ${confirmsLoss ? 'all are written off if a person confirms it' : 'none is written off'}`, async () => {
+    const { harness, process } = await warmHarness(0, { confirmsLoss })
+    const names = ['hall', 'office']
+    for (const name of names) {
+      const reservation = makeReservation({ id: name, address: `198.51.100.${name.length}`, marks: { team: 'edge' } })
+      harness.cloud.put(reservation)
+      harness.api.put(elasticIPs, makeLot(name, { reservationID: name, reclaimPolicy: 'Retain' }))
+      await process.reconcileSource(name)
+      assert.is((await process.claim({ key: `default/${name}`, elasticIP: name })).kind, 'held')
+    }
+    harness.cloud.cloud.reservations = () => Promise.resolve([])
+    harness.cloud.idsLate = true
+    for (let n = 0; n < 3; n += 1) {
+      harness.advance(301_000)
+      for (const name of names) await process.reconcileSource(name).catch(() => undefined)
+    }
+    const held = names.map((name) => harness.record(`default/${name}`)?.status?.address)
+    assert.equal(held, confirmsLoss ? [undefined, undefined] : ['198.51.100.4', '198.51.100.6'])
+    assert.is(harness.warnings.includes('nothing is written off'), !confirmsLoss)
+  })
+
 test('a new term of a leader does not count what its previous term missed', async () => {
   const { harness, process } = await officeHarness()
   await harness.cloud.cloud.release(own, neverAborted)
