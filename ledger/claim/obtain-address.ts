@@ -2,7 +2,7 @@
 import { CloudError, type Reservation } from '../../clouds/ports/cloud.ts'
 import type { TimeLimit } from '../../lib/time-limit.ts'
 import { claimSource, inUseBy, type SourceClaim, type SourceDeps } from '../available/claim-source.ts'
-import { claimKey, type ElasticIP, familyOf } from '../record/elastic-ip.ts'
+import { claimKey, type ElasticIP, familyOf, reservationIdOf } from '../record/elastic-ip.ts'
 import { adoptUnmarked, findReservation } from '../record/find-reservation.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { marksOf } from '../record/marks.ts'
@@ -109,8 +109,12 @@ async function findExisting(
   if (!isNamed || record.status?.reservationID !== undefined) return found
   const reason = unusableReason(deps, record, found)
   if (reason !== undefined) return reason
-  const used = { address: found.address, reservationID: found.id }
   const names = [record.metadata.name]
+  const isDeleted = (one: ElasticIP) =>
+    reservationIdOf(one) === found.id && one.status?.deletionRequestedAt !== undefined
+  const others = (await deps.records.list({ signal })).filter(({ metadata }) => !names.includes(metadata.name))
+  if (others.some(isDeleted)) return `reservation ${found.id} is being deleted; name another one`
+  const used = { address: found.address, reservationID: found.id }
   const error = await inUseBy(deps, { used, key: claimKey(record), names }, signal)
   if (error) return error.message
   await takeNamed(deps, { record, found }, signal)

@@ -352,6 +352,20 @@ test('an address that the provider did not find is checked again soon, and then 
   }
 })
 
+for (const refusesRelease of [undefined, 'unavailable'] as const)
+  test(`a record that a person wrote for a reservation that is being deleted is refused, ${refusesRelease ? 'although the provider has not answered yet' : 'although the provider still has it'}`, async () => {
+    const harness = makeHarness()
+    harness.setAdoptionMark()
+    const process = harness.alone('a')
+    await process.claim({ key: 'default/old' })
+    Object.assign(harness.cloud, { deletesLate: true, refusesRelease })
+    await Promise.allSettled([process.release('default/old')])
+    const claimRef = { namespace: 'default', name: 'web' }
+    harness.api.put(elasticIPs, makeLot('default.web', { claimRef, reservationID: 'res-1', reclaimPolicy: 'Retain' }))
+    const claimed = await process.claim()
+    assert.match(claimed.kind === 'refused' ? claimed.reason : claimed.kind, 'res-1 is being deleted')
+  })
+
 test('a record of a Service that a person wrote with an address in use is refused', async () => {
   const { harness, claim } = byHand(own)
   harness.addService(guest('198.51.100.7'))
