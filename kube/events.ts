@@ -116,7 +116,7 @@ function newSubject(nowMs: number): Subject {
  */
 function isRepetition({ told, lastNormal }: Subject, { type, reason, message }: Occurrence, nowMs: number): boolean {
   const last = told.get(`${type} ${reason}`)
-  return last?.message === message && lastNormal <= last.order && nowMs - last.atMs < repeatedAfterMs
+  return last?.message === message && lastNormal <= last.order && passedMs(last.atMs, nowMs) < repeatedAfterMs
 }
 
 function noteTold(subject: Subject, { type, reason, message }: Occurrence, atMs: number): void {
@@ -125,9 +125,14 @@ function noteTold(subject: Subject, { type, reason, message }: Occurrence, atMs:
   if (type === 'Normal') subject.lastNormal = subject.order
 }
 
+/** A date that was set back has passed, too: otherwise the object would get no Event until the old date is reached. */
+function passedMs(fromMs: number, toMs: number): number {
+  return Math.abs(toMs - fromMs)
+}
+
 /** Takes an Event from the object's budget; false if nothing is left. */
 function takeToken(subject: Subject, nowMs: number): boolean {
-  subject.tokens = Math.min(burst, subject.tokens + (nowMs - subject.filledAtMs) / refillMs)
+  subject.tokens = Math.min(burst, subject.tokens + passedMs(subject.filledAtMs, nowMs) / refillMs)
   subject.filledAtMs = nowMs
   if (subject.tokens < 1) return false
   subject.tokens -= 1

@@ -143,6 +143,18 @@ test('an object gets a burst of 25 Events, then one every five minutes; other ob
   assert.is(writes(), 26 + 12)
 })
 
+test('after the date was set back, an object gets its Events, and a lasting state is recorded again', async () => {
+  const { record, written, created, patched, pass } = recorder()
+  record(service, failed)
+  await written()
+  pass(-24 * 60)
+  record(service, failed)
+  await written()
+  record(service, { ...failed, message: 'another reason' })
+  await written()
+  assert.equal([created.length, patched.length], [2, 1])
+})
+
 test('another message makes another Event, until ten are similar: then they aggregate', async () => {
   const { record, written, created, patched } = recorder()
   for (let i = 0; i < 50; i++) record(service, { ...failed, message: `no address left, try ${i}` })
