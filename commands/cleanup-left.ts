@@ -62,7 +62,7 @@ function unreadText([first, ...others]: LeftBehind['unread']): string[] {
   if (!first) return []
   const names = kubectlNames([first, ...others].map(({ kind }) => kind))
   return [
-    `What stays of ${names} is not shown: ${first.reason}. When their API answers, run \`eip-admission cleanup\` again, as an administrator.`,
+    `What remains of ${names} is not shown: ${first.reason}. When their API answers, run \`eip-admission cleanup\` again, as an administrator.`,
   ]
 }
 
@@ -71,15 +71,15 @@ function mirrorLeft(slices: readonly KubeObject[]): string[] {
   return [...byNamespace].map(
     ([namespace, ours]) =>
       `The mirror Service of the control-plane address keeps its last endpoints: ${ours.length} EndpointSlices stay in ` +
-      `namespace ${namespace}, and nothing follows the API servers any more. To remove them, run ` +
+      `namespace ${namespace}, and are no longer updated when the API servers change. To remove them, run ` +
       `\`kubectl delete endpointslices -n ${namespace} -l ${mirrorSlicesSelector}\`.`,
   )
 }
 
 function serviceText(count: number): string {
   return (
-    `The annotation ${addressAnnotation} stays on ${counted(count, 'Services')}: by it a later eip-admission knows which addresses ` +
-    'are not own ones of users. If none will come, run ' +
+    `The annotation ${addressAnnotation} stays on ${counted(count, 'Services')}: it tells a later eip-admission which ` +
+    'addresses users did not choose themselves. If you will not install it again, run ' +
     `\`kubectl annotate services --all --all-namespaces ${addressAnnotation}- ${withdrawingAnnotation}-\`.`
   )
 }

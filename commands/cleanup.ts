@@ -93,9 +93,9 @@ function takeoverWarning(takeover: Takeover): string {
   if (typeof takeover === 'string') return ''
   const { namespace, name } = takeover.metadata
   return (
-    `This cluster was taken over: ConfigMap ${namespace}/${name} records it. To go back to the program ` +
-    'before eip-admission, run `eip-admission takeover undo` instead: cleanup leaves objects that this program would ' +
-    'double or never remove.\n'
+    `This cluster was taken over: ConfigMap ${namespace}/${name} records it. To go back to the previous ` +
+    'program, run `eip-admission takeover undo` instead: cleanup leaves objects behind that the previous program would ' +
+    'duplicate or never remove.\n'
   )
 }
 
@@ -120,8 +120,8 @@ function finalizersLeft(held: Service[]): string {
     return `  kubectl patch service -n ${namespace} ${name} --type=merge -p '${change}'\n`
   })
   return (
-    `The finalizer ${upstreamFinalizer} stays on these Services, because \`takeover undo\` may bring the program ` +
-    'before eip-admission back. If it never comes back, no other program removes the finalizer when you delete such a Service. ' +
+    `The finalizer ${upstreamFinalizer} stays on these Services, because \`takeover undo\` may bring back the ` +
+    'previous program. If it never comes back, no other program removes the finalizer when you delete such a Service. ' +
     `Then run:\n${commands.join('')}`
   )
 }
@@ -135,7 +135,7 @@ async function leftBehind(client: KubeClient, all: Service[]): Promise<string> {
   } catch (error) {
     if (!(error instanceof KubeError)) throw error
     return (
-      `What stays at nodes, at announcing software and for the control-plane address is not shown: ${error.message}. To ` +
+      `What remains on nodes, in the announcing software and for the control-plane address is not shown: ${error.message}. To ` +
       'see it, run `eip-admission cleanup` again, as an administrator.\n'
     )
   }
@@ -146,7 +146,7 @@ const instructions =
   '`eip-admission cleanup --yes`.\n'
 
 const afterwards =
-  'Nothing of eip-admission blocks the cluster any more. To remove the records too, run ' +
+  'eip-admission no longer blocks anything in the cluster. To remove the records too, run ' +
   '`kubectl delete customresourcedefinition elasticips.eip-admission.dev`.\n'
 
 function balancersLeft(all: Service[]): string {
@@ -165,7 +165,7 @@ function reservationsLeft(records: ElasticIP[]): string {
       : [],
   )
   if (reserved.length === 0)
-    return 'No ElasticIP names a reservation any more. What the project still pays for, the console of the provider shows.\n'
+    return "No ElasticIP refers to a reservation any more. The provider's console shows what the project still pays for.\n"
   return (
     'These addresses stay reserved, and the project pays for them until you delete their reservations at the provider ' +
     `(address, ElasticIP, reservation):\n${reserved.join('')}`
@@ -210,7 +210,7 @@ async function returnedText(
   const shown = signs.slice(0, 10)
   const more = signs.length > shown.length ? `  and ${signs.length - shown.length} more\n` : ''
   return (
-    `an \`eip-admission serve\` still runs, and adds finalizers again:\n${shown.map((sign) => `  ${sign}\n`).join('')}${more}` +
+    `an \`eip-admission serve\` is still running, and is adding finalizers again:\n${shown.map((sign) => `  ${sign}\n`).join('')}${more}` +
     'Stop every `eip-admission serve`, then run `eip-admission cleanup --yes` again.'
   )
 }

@@ -67,8 +67,8 @@ function announcerRightsNow(client: KubeClient, settings: Installation, print: C
     const isThere = (await client.get(namespaces, { name: namespace })) !== undefined
     if (!isThere)
       print(
-        `namespace ${namespace} does not exist yet, so the right to ${what} is given in all namespaces; ` +
-          'run the same install again when it is there\n',
+        `namespace ${namespace} does not exist yet, so the right to ${what} is granted in all namespaces; ` +
+          'run the same install again once it exists\n',
       )
     return isThere
   })

@@ -65,7 +65,7 @@ export function installRefusal(
   if (release)
     return (
       `nothing was changed: Helm installed eip-admission in this cluster, as release ${release.name} of namespace ` +
-      `${release.namespace}, and install would set back what its release has set. Run:\n` +
+      `${release.namespace}, and install would overwrite what its release has set. Run:\n` +
       `  ${helmUpgrade(release)}\nTo overwrite the objects of the release instead, add ${flag}.`
     )
   const url = urlFlag(configurations)
@@ -74,7 +74,7 @@ export function installRefusal(
   return (
     `nothing was changed: this cluster was installed with ${url}. Without it the API server would call the Service ` +
     `${namespace}/${names.webhookService}. Run, with the other flags of the first install too:\n` +
-    `  eip-admission install ${url}\nTo have that Service called instead, add ${flag}.`
+    `  eip-admission install ${url}\nTo call that Service instead, add ${flag}.`
   )
 }
 

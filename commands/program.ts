@@ -94,9 +94,9 @@ export const onceCommands: readonly OnceCommand[] = [
     words: 'doctor',
     table: doctorSettings,
     beside: { requiresNone: true },
-    summary: 'Checks a live cluster and its cloud, and changes nothing.',
+    summary: 'Checks a live cluster and its provider, and changes nothing.',
     description:
-      'Checks a live cluster and its cloud, and says what is wrong, why, and which command fixes it. It changes nothing. ' +
+      'Checks a live cluster and its provider, and says what is wrong, why, and which command fixes it. It changes nothing. ' +
       'It reads the settings of `eip-admission serve` from the Deployment in the cluster, and from the ' +
       'Secrets and ConfigMaps that it names; flags of `serve` take precedence. With --cloud-provider, it ' +
       'reads only its own flags and environment. It exits with 1 for errors, and with 2 if it could not check everything.',
@@ -111,8 +111,8 @@ export const onceCommands: readonly OnceCommand[] = [
       'Reads the cluster and the provider, and says what a takeover would do: its settings for ' +
       'eip-admission, the address of each Service before and after, and what blocks it. It changes nothing. It ' +
       'finds the settings itself; a flag of `eip-admission serve` takes precedence over them. Variables of ' +
-      '`eip-admission serve` count only where the predecessor runs outside the cluster. It exits with 0 if ' +
-      '`takeover apply` may begin, else with 1.',
+      '`eip-admission serve` take effect only if the predecessor runs outside the cluster. It exits with 0 if ' +
+      '`takeover apply` can start, otherwise with 1.',
     start: ({ takeoverPlan }, given) =>
       takeoverPlan({ ...resolveSettings(takeoverPlanSettings, given).values, flags: given.ofServe }),
   },
@@ -120,11 +120,11 @@ export const onceCommands: readonly OnceCommand[] = [
     words: 'takeover apply',
     table: takeoverApplySettings,
     beside: { found: foundVariables },
-    summary: 'Takes over, step by step; it may be repeated until it is done.',
+    summary: 'Takes over, step by step. You can repeat it until it is done.',
     description:
-      'Makes the plan again, and refuses if anything blocks the migration. Then it stops the predecessor, frees its lease, ' +
+      'Makes the plan again, and refuses to start if anything blocks the migration. Then it stops the predecessor, frees its lease, ' +
       'waits until eip-admission leads and has adopted every reservation, and verifies each Service. It may be ' +
-      'stopped and repeated at any time: every step looks at the cluster for itself. It needs the flags of ' +
+      'stopped and repeated at any time: every step first looks at the cluster. It needs the flags of ' +
       '`takeover plan`, and the rights of an administrator of the cluster.',
     start: ({ takeoverApply }, given) =>
       takeoverApply({ ...resolveSettings(takeoverApplySettings, given).values, flags: given.ofServe }),
@@ -132,9 +132,9 @@ export const onceCommands: readonly OnceCommand[] = [
   {
     words: 'takeover undo',
     table: takeoverUndoSettings,
-    summary: 'Brings the predecessor back, from wherever a takeover stands.',
+    summary: 'Brings the predecessor back, whatever state a takeover is in.',
     description:
-      'Stops eip-admission, gives Services and the objects of MetalLB back in the form that the predecessor expects, ' +
+      "Stops eip-admission, restores Services and MetalLB's objects to the form that the predecessor expects, " +
       'and starts it as it was found. No address changes, and nothing is deleted at the provider. Stop every ' +
       '`eip-admission serve` outside of the cluster yourself. It may be stopped and repeated at any time.',
     start: ({ takeoverUndo }, given) => takeoverUndo(resolveSettings(takeoverUndoSettings, given).values),
@@ -162,7 +162,7 @@ export function program(deps: ProgramDeps): Command {
     .action(() => print(`${version}\n`))
   root
     .command('completion')
-    .summary('Prints the completion of a shell.')
+    .summary('Prints the completion script for a shell.')
     .description(
       'Prints a script with which a shell completes commands and flags. In bash, for this session: ' +
         '`source <(eip-admission completion bash)`.',
@@ -201,7 +201,7 @@ function addServe(root: Command, { serve, env, help, ended }: ProgramDeps): void
   if (help)
     command.addHelpText(
       'after',
-      '\n--cloud-provider=NAME --help also shows the flags of that cloud, --help=all those of all.',
+      '\n--cloud-provider=NAME --help also shows the flags of that provider, --help=all those of every provider.',
     )
 }
 

@@ -26,7 +26,7 @@ export async function move(cluster: Cluster, options: MoveOptions, io: Io): Prom
   const plan = planMove({ record, to, target, all })
   if ('refusal' in plan) throw new Refusal(plan.refusal)
   const address = record.status?.address ?? record.metadata.name
-  const text = `From now on only Service ${to} may have ${address}. The project continues paying for it.`
+  const text = `From now on, only Service ${to} may have ${address}. The project keeps paying for it.`
   await confirm(io, { text, what: address, yes: options.yes })
   const moved = await carryOut(cluster, { plan, record, name: options.name ?? to.replace('/', '-') })
   const found = await awaitAvailable(cluster, moved, options.waitMs)

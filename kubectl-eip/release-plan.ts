@@ -87,7 +87,7 @@ function consequenceOf(record: ElasticIP): string {
   if (id === undefined) return `ElasticIP ${record.metadata.name} has no reservation; only the object is deleted.`
   const gone =
     `Its reservation ${id} is deleted at the provider: the project no longer pays for it, and the provider may give ` +
-    `${address} to another customer at once. You cannot undo this.`
+    `${address} to another customer immediately. You cannot undo this.`
   if (!mayBeOperators(record)) return gone
   return (
     `Services can no longer claim ${address}. A reservation that you ordered yourself stays, and the project continues ` +

@@ -52,6 +52,6 @@ export function idProblem(of: {
   return {
     setting: common.clusterId.title,
     wrong: `it is ${id}${configured === undefined ? ' by default' : ''}, but the reservations of this cluster have the id ${former}`,
-    right: `${keep}; or, if it is to change, so that those reservations are no longer swept, moved or deleted, run \`${confirm}\``,
+    right: `${keep}; or, to change it, after which those reservations are no longer swept, moved or deleted, run \`${confirm}\``,
   }
 }

@@ -62,7 +62,7 @@ export function probeResult(returned: KubeObject | KubeError): ProbeResult {
   const { message } = returned
   const isMissed = message.includes('failed calling webhook') && message.includes(answerProbe.name)
   return isMissed
-    ? { outcome: 'missed', reason: `the API server does not reach the webhooks: ${failureOf(message)}` }
+    ? { outcome: 'missed', reason: `the API server cannot reach the webhooks: ${failureOf(message)}` }
     : { outcome: 'unknown', reason: `the API server refused the probe: ${message}` }
 }
 

@@ -182,7 +182,7 @@ function isRefusedLater(second: SecondWant | undefined, { isDual }: ClusterFamil
 
 const openFamilies =
   'address pending, the controller assigns it when the API server has chosen the families of the Service ' +
-  '(spec.ipFamilyPolicy: "PreferDualStack"): the announcing software announces no single address for two'
+  '(spec.ipFamilyPolicy: "PreferDualStack"): the announcing software cannot announce a single address for two'
 
 /**
  * Whether an update changes a field that decides the Service's address. Any other update passes at once, even while the

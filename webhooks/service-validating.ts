@@ -206,5 +206,5 @@ function addressAnnotationProblems({ service, old }: Update): string[] {
   const [now, before] = [service, old].map(({ metadata }) => metadata.annotations?.[addressAnnotation])
   if (now === before) return []
   const change = now === undefined ? 'remove it' : `set it to ${quote(now)}`
-  return [`annotation ${addressAnnotation}: eip-admission alone writes it; do not ${change}`]
+  return [`annotation ${addressAnnotation}: only eip-admission writes it; do not ${change}`]
 }

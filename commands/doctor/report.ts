@@ -101,7 +101,7 @@ function summaryText(results: readonly Result[]): string {
     counted(count(results, 'error'), 'errors'),
     counted(count(results, 'warning'), 'warnings'),
     `${count(results, 'ok')} ok`,
-    ...(manual === 0 ? [] : [`${manual} to check by hand`]),
+    ...(manual === 0 ? [] : [`${manual} to check manually`]),
     ...(unknown === 0 ? [] : [`${unknown} could not be checked`]),
   ]
   return `${parts.join(', ')}. Nothing was changed.`

@@ -37,7 +37,7 @@ export const installSettings = {
     format: boolean,
     default: 'false',
     sentence:
-      'Also changes objects that Helm installed, replaces a webhook URL by the Service in the cluster, and ' +
+      'Also changes objects that Helm installed, replaces a webhook URL with the Service in the cluster, and ' +
       'takes over the installation of another namespace.',
   },
   namespace: ownNamespace,

@@ -9,7 +9,8 @@ const work = {
     flag: '--patience',
     format: duration(1000),
     default: '10m',
-    sentence: 'How long a step may make no progress before the command gives up. It may be repeated at any time.',
+    sentence:
+      'How long a step may go without progress before the command gives up. You can repeat the command at any time.',
   },
   output: doctorSettings.output,
 } as const satisfies SettingsTable

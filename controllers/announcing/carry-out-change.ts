@@ -84,7 +84,7 @@ async function refusals(
     if (!isRefusal(error) && (stored || !isNotFound(error))) throw error
     const { object, subjects } = write
     const isUnknown = error.reason === 'UnknownKind'
-    const message = isUnknown ? `the cluster knows no ${object.kind}, which ${from} brings` : error.message
+    const message = isUnknown ? `the cluster does not know ${object.kind}, which comes with ${from}` : error.message
     return subjects.map((subject) => ({ subject, message }))
   }
 }

@@ -46,7 +46,7 @@ export function configureEither({ client, log, configuration, objects, document 
       if (state.addresses.length === 0) return nothingDone
       throw new Error(
         `there are neither custom resources of ${configuration.title} nor a ConfigMap ${namespace}/${name}, so no address is ` +
-          `announced. Install ${configuration.title}: eip-admission looks again every few seconds`,
+          `announced. Install ${configuration.title}: eip-admission checks again every few seconds`,
       )
     },
     async announces(address, signal) {

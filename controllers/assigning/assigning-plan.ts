@@ -82,12 +82,12 @@ function unlessHalted({ halt }: SeenAddress, step: AssigningStep): AssigningPlan
 }
 
 const withoutReservation =
-  'the address is no reservation that eip-admission has, so it cannot be assigned to a machine: ' +
+  'eip-admission has no reservation for the address, so it cannot be assigned to a machine: ' +
   'name it in an ElasticIP (spec.reservationID), or remove it from the Service'
 
 function foreignText(reason: string): string {
   return (
-    `its reservation is not this Service's any more: ${reason}. So it is not assigned to a machine here. ` +
+    `its reservation no longer belongs to this Service: ${reason}. It is therefore not assigned to a machine here. ` +
     'To get another address, delete the Service and create it again. To get this one, name its reservation in an ' +
     `ElasticIP, with the annotation ${transferAnnotation} if another cluster has it, and that ElasticIP in the new Service`
   )

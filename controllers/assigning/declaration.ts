@@ -59,7 +59,7 @@ export function serviceAssigning(deps: Deps, writeMs: () => number): ServiceAssi
   if (!announcer.assignment) return undefined
   const { assignments } = vendor
   if (!assignments)
-    throw new Error(`${vendor.cloud.name} assigns no address to a machine; choose another load balancer`)
+    throw new Error(`${vendor.cloud.name} cannot assign an address to a machine; choose another load balancer`)
   const slices = reflector({ client: deps.client, resource: endpointSlices, log: deps.log, strip: withoutUnused })
   const all = () => announcedAddresses(serviceStates(deps)).map(({ address }) => address)
   const [due, arrived] = [forwardedKeys(), forwardedKeys()]

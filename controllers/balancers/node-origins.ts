@@ -34,7 +34,7 @@ export function nodeOrigins(nodes: readonly Node[], rules: OriginRules): NodeOri
 function unreachedText(nodes: readonly Node[], rules: OriginRules): string {
   const counts = new Map<string, number>()
   for (const node of nodes) {
-    const reason = unusableReason(node, rules) ?? 'without an external IPv4 address that is its own'
+    const reason = unusableReason(node, rules) ?? 'without its own external IPv4 address'
     counts.set(reason, (counts.get(reason) ?? 0) + 1)
   }
   const reasons = [...counts].map(([reason, count]) => `${count} ${reason}`)

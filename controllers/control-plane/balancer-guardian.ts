@@ -96,7 +96,7 @@ async function lookAndChange(at: Turn): Promise<void> {
   if (isDue(at)) await look(at)
   if (!state.last) return
   const wanted = wantedChange(options, state.last)
-  reportProblem(at, wanted ? undefined : 'no control-plane node answers well; the origins stay as they are')
+  reportProblem(at, wanted ? undefined : 'no control-plane node is healthy; the origins stay as they are')
   if (wanted && !isUnchanged(wanted.changes)) await change(at, wanted)
 }
 

@@ -119,9 +119,7 @@ function problemOf(
   const isListed = listed.some(({ id }) => id === kept?.id)
   const all = kept && !isListed ? [kept, ...listed] : listed
   if (all.length > 1) return several(port, { all, kept })
-  return isListed
-    ? undefined
-    : `the provider's list lacks ${kept?.address}, although it exists; it is guarded all the same`
+  return isListed ? undefined : `the provider's list lacks ${kept?.address}, although it exists; it is still guarded`
 }
 
 function missing({ name }: AddressReader): string {

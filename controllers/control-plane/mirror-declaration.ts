@@ -79,8 +79,8 @@ type LeftDeps = Pick<Dependencies, 'caches' | 'log'> & {
 }
 
 const leftText =
-  'eip-admission no longer keeps this Service of the control-plane address, because the settings name no control-plane address. ' +
-  'Nodes still deliver its address to the API servers that it shows. Delete it, or name the tag of the address again'
+  'eip-admission no longer maintains this Service, because the settings do not name a control-plane address. ' +
+  'Nodes still route its address to the API servers that it shows. Delete it, or set the tag of the address again'
 
 /**
  * Reports a mirror Service that is no longer maintained, because the settings no longer name a control-plane address.

@@ -166,9 +166,9 @@ function pause(
 ): Outcome {
   const advice =
     service?.spec.loadBalancerClass === undefined
-      ? 'if the announcing software does, delete this Service: eip-admission creates it again at once, with a class that others leave alone'
+      ? 'if the announcing software does, delete this Service: eip-admission immediately creates it again, with a class that others leave alone'
       : 'find out which program it is, and stop it from serving this Service'
-  const message = `Another program undoes ${what} again and again, so eip-admission repairs it only every 10 s: ${advice}`
+  const message = `Another program keeps reverting ${what}, so eip-admission repairs it only every 10 s: ${advice}`
   if (service) event(service, { type: 'Warning', reason: 'MirrorServiceContested', message })
   log.warn({ warning: message }, 'mirror Service')
   return { againInMs: Math.ceil(againInMs) }

@@ -59,11 +59,11 @@ async function reportAnswer(moved: Moved, options: MoveReportOptions, signal: Ab
     const outageMs = Number.isFinite(lastAnswerMs) ? Math.round(clock.now() - lastAnswerMs) : 0
     metrics.add('eip_admission_control_plane_outage_seconds_total', {}, outageMs / 1000)
     log.info({ address, holder: name, outageMs }, 'control-plane address answers')
-    const message = `The control-plane address ${address} answers on ${name}, ${formatDuration(outageMs)} after the last good answer before the move.`
+    const message = `The control-plane address ${address} answers on ${name}, ${formatDuration(outageMs)} after the last healthy answer before the move.`
     return report({ type: 'Normal', reason: 'ControlPlaneAddressAnswers', message })
   }
   log.warn({ address, holder: name }, 'control-plane address does not answer after its move')
-  const message = `The control-plane address ${address} is assigned to ${name} but does not answer from here. Check that a network interface of that machine has it, and that all API servers are good.`
+  const message = `The control-plane address ${address} is assigned to ${name} but does not answer from here. Check that a network interface of that machine has it, and that all API servers are healthy.`
   report({ type: 'Warning', reason: 'ControlPlaneAddressSilent', message })
 }
 

@@ -88,7 +88,7 @@ export async function ownPathProblem(credentials: Credentials, address: string):
   const addresses = await lookup(host, { all: true }).catch(() => [])
   if (!addresses.some((one) => canonicalIpAddress(one.address) === address)) return undefined
   return (
-    `this process talks to the API server by the control-plane address itself (${url}), so it would be cut off by the ` +
+    `this process talks to the API server through the control-plane address itself (${url}), so it would be cut off by the ` +
     'outage that it must end; set --api-server (EIP_API_SERVER) to the API server of its own machine, such as https://$(HOST_IP):6443'
   )
 }

@@ -64,7 +64,7 @@ function succeed({ queue, resyncMs, repeats, news }: ReconcileOptions, key: Key,
   if (againInMs !== undefined) queue.addAfter(key, againInMs)
   if (againInMs !== undefined && isHeld) queue.hold(key, againInMs)
   const repeated = repeats.after(key, steps)
-  if (repeated !== undefined) throw new Unsettled(`the step ${repeated} is needed again and again`)
+  if (repeated !== undefined) throw new Unsettled(`the step ${repeated} keeps repeating`)
   // Between two repetitions, a contested key may look settled for a moment.
   if (repeats.isContested(key)) return
   queue.forget(key)

@@ -179,7 +179,9 @@ function planReachable(holder: MovableNode, facts: MoveFacts): Decision | undefi
   const suspects = without(holder, facts).nodes.filter((node) => mayFailAddress(node, rules))
   if (suspects.length > 0 && address.failures < excusedFailures) {
     const names = suspects.map(({ name }) => name).join(', ')
-    return planLeaving(holder, facts) ?? { do: 'wait', problem: `${why}; perhaps they reached ${names}, which is bad` }
+    return (
+      planLeaving(holder, facts) ?? { do: 'wait', problem: `${why}; perhaps they reached ${names}, which is unhealthy` }
+    )
   }
   const to = others(holder, facts, rules.successes)[0]
   if (!to) return { do: 'wait', problem: `${why}; ${nobody(without(holder, facts), 'no other')}` }
@@ -262,7 +264,7 @@ function nobody(facts: MoveFacts, no: 'no' | 'no other'): string {
     ...(excluded > 0 ? [excludedText(excluded)] : []),
     ...(unknown.length > 0 ? [withoutMachine(unknown)] : []),
   ]
-  return [`${no} ${facts.words.node} ${reasons.length > 0 ? 'can take it' : 'answers well'}`, ...reasons].join('; ')
+  return [`${no} ${facts.words.node} ${reasons.length > 0 ? 'can take it' : 'is healthy'}`, ...reasons].join('; ')
 }
 
 function refusalText(name: string, { error, isCertain }: Refusal): string {

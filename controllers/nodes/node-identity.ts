@@ -75,7 +75,7 @@ function warnOfServiceAddresses({ serviceWith, event }: NodeIdentityDeps, node: 
 
 function warnOfLabels({ event }: NodeIdentityDeps, node: Node, machine: Machine): void {
   for (const [name, value] of impossibleLabels(node, machine)) {
-    const what = `the provider says ${JSON.stringify(value)} for the label ${name}, and a label cannot hold that`
+    const what = `the provider returns ${JSON.stringify(value)} for the label ${name}, which is not a valid label value`
     const remedy = `set the label yourself if Pods need it: kubectl label node ${node.metadata.name} ${name}=...`
     event(node, { type: 'Warning', reason: 'LabelNotPossible', message: `${what}: ${remedy}` })
   }
@@ -88,7 +88,7 @@ async function machineOf(deps: NodeIdentityDeps, node: Node, signal: AbortSignal
   if (providerId.kind === 'foreign' || (providerId.kind === 'absent' && !isNew)) return undefined
   if (providerId.kind === 'invalid') {
     throw new Terminal(
-      `its providerID ${node.spec.providerID} is not that of a machine: correct --provider-id of its kubelet, ` +
+      `its providerID ${node.spec.providerID} does not belong to a machine: correct its kubelet's --provider-id, ` +
         `delete the node (kubectl delete node ${node.metadata.name}) and restart the kubelet`,
     )
   }

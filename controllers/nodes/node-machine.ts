@@ -118,7 +118,7 @@ export function replacementText(node: Node, id: string, others: Machine[]): stri
   const { name } = node.metadata
   const now = others.map((machine) => machine.id).join(' and ')
   return (
-    `machine ${id} does not exist any more, but ${now} has the name ${name} too. The providerID of a node cannot be ` +
+    `machine ${id} no longer exists, but ${now} also has the name ${name}. The providerID of a node cannot be ` +
     `changed: if ${name} runs on ${now} now, delete the node (kubectl delete node ${name}) and restart its kubelet, ` +
     'which registers the node again'
   )

@@ -58,7 +58,7 @@ export function prefixLimit({ countAnnounced, max, warn }: PrefixLimitDeps): Rec
     async reconcile() {
       const count = countAnnounced()
       if (count > max && !isOver) {
-        const limit = `the routers of the provider accept ${max} from a node, and end its session for good if it sends more`
+        const limit = `the provider's routers accept ${max} from a node, and end its session permanently if it sends more`
         warn(`${count} addresses are announced, but ${limit}: delete some Services, or have the vendor raise the limit`)
       }
       isOver = count > max

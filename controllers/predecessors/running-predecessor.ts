@@ -38,7 +38,7 @@ export function runningPredecessorController(
     const found = lists.flat().flatMap((workload) => predecessorIn(workload, replacedProgram))
     running = found.length
     for (const { workload, title } of found) {
-      const message = `${title} runs beside eip-admission, and both write the same Services: stop it, and what starts it again`
+      const message = `${title} is running alongside eip-admission, and both write the same Services: stop it, and whatever starts it again`
       log.warn({ workload: `${workload.kind} ${keyOf(workload)}`, warning: message }, 'a replaced program runs')
       events.of('service-controller').record(workload, { type: 'Warning', reason: 'PredecessorRuns', message })
     }

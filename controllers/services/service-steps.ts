@@ -244,11 +244,11 @@ async function release(
 }
 
 function passedText({ record }: { record: ElasticIP }, heir: Key): string {
-  return `Address ${record.status?.address} stays reserved: it is that of Service ${heir} from now on, which uses it too`
+  return `Address ${record.status?.address} stays reserved: it now belongs to Service ${heir}, which also uses it`
 }
 
 const waitingText =
-  'Its address is released in a few minutes: this leader first makes sure that no other cluster uses the id of this cluster'
+  "Its address is released in a few minutes: this leader first makes sure that no other cluster uses this cluster's id"
 
 function showingPatch(deps: StepDeps, service: Service, address: string): object {
   const outdated = outdatedRequestAnnotations(service, deps.requestAnnotations, address)

@@ -38,7 +38,7 @@ async function findNamedReservation(
   if (found.state === 'denied') return `${name} denied the request for reservation ${id}`
   const lost = lostAddress(source)
   if (lost !== undefined && found.address !== lost)
-    return `reservation ${id} was ${lost}, and is ${found.address} by now: for that one, delete this ElasticIP and create it again`
+    return `reservation ${id} was ${lost}, and is now ${found.address}: to use that one, delete this ElasticIP and create it again`
   const reason = unusableReason(deps, source, found)
   if (reason !== undefined) return reason
   if (found.state === 'requested' || found.address === undefined) return `${name} has not granted reservation ${id} yet`

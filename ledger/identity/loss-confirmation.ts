@@ -33,7 +33,7 @@ export function lossConfirmation(
     async warn(signal) {
       const message =
         `${projectText(project)} lists none of the reservations of this cluster: nothing is written off. ` +
-        `If they are really gone, run: ${confirmProjectCommand({ at, project: id })}`
+        `If they really no longer exist, run: ${confirmProjectCommand({ at, project: id })}`
       log.error({ project: id }, message)
       const stored = await map.recent(signal)
       if (stored) recorder.record(stored, { type: 'Warning', reason: 'OtherProject', message })

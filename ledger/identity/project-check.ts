@@ -172,7 +172,7 @@ function reporter({ log, event, project }: ProjectCheckOptions) {
       reported = undefined
       log.info({ project: project.id, former }, 'the ledger remembers its project')
       if (former === undefined || former === project.id) return
-      const message = `The ledger belongs to project ${project.id} from now on, before to ${former}`
+      const message = `The ledger now belongs to project ${project.id}; it previously belonged to ${former}`
       event(map, { type: 'Normal', reason: 'ProjectConfirmed', message })
     },
   }

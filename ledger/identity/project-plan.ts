@@ -94,7 +94,7 @@ export function otherProject(of: { project: CloudProject; at: ProjectSeen['at'];
 
 function remedyOf({ project, at }: Pick<ProjectSeen, 'project' | 'at'>, former: string): string {
   const confirm = confirmProjectCommand({ at, project: project.id })
-  return `restore ${former} and its token in the settings; or, to use ${projectText(project)} from now on, run \`${confirm}\``
+  return `restore ${former} and its token in the settings; or, to switch to ${projectText(project)}, run \`${confirm}\``
 }
 
 /** A project, for a sentence. */

@@ -14,7 +14,7 @@ export function unusableReason(
   const { cluster: other } = marks
   if (namedCluster(scheme, marks) === 'other' && metadata.annotations?.[transferAnnotation] !== other) {
     return (
-      `reservation ${id} is another cluster's by its marks (${marksText(marks)}); name one of this cluster's. ` +
+      `reservation ${id} belongs to another cluster according to its marks (${marksText(marks)}); name one of this cluster's. ` +
       `To take it from that cluster: \`kubectl annotate eip ${metadata.name} ${transferAnnotation}=${other}\``
     )
   }

@@ -139,7 +139,7 @@ async function writeOff(deps: WriteOffDeps, record: ElasticIP, signal: AbortSign
     const text = foreignReasonOf(deps, record, found)
     const message =
       `${deps.cloud.name} has reservation ${found.id} (${found.address}), but ${text}: it is neither moved nor deleted. ` +
-      `If it is this Service's, put its marks back (${marksText(marksOf(deps.scheme, record))}); else delete the Service and create it again`
+      `If it is this Service's, restore its marks (${marksText(marksOf(deps.scheme, record))}); else delete the Service and create it again`
     deps.log.warn({ ...facts, reason: message }, 'an address has lost its marks')
     return warnOwner(deps, record, { reason: 'ContradictoryAddress', message })
   }

@@ -56,7 +56,7 @@ export function familyWanted(
     return { family, problem: `spec.ipFamilies: "${families.join()}" requests an IPv6 address, ${only}` }
   const hasBoth = families.length > 1 || clusterIPs.length > 1
   if (policy !== 'PreferDualStack' || !hasBoth || !matchesFamilies) return { family }
-  const refused = `with two families: the announcing software announces no single address for the Service, ${only}`
+  const refused = `with two families: the announcing software cannot announce a single address for the Service, ${only}`
   return { family, problem: `spec.ipFamilyPolicy: "${policy}" ${refused}` }
 }
 

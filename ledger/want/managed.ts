@@ -20,7 +20,7 @@ export function managedProblems(service: Service, { locations, annotations: name
   if (annotations[elasticIPAnnotation] !== undefined) {
     const name = quote(annotations[elasticIPAnnotation])
     problems.push(
-      `annotation ${elasticIPAnnotation}: ${name}: a managed load balancer has addresses of its own; remove the annotation`,
+      `annotation ${elasticIPAnnotation}: ${name}: a managed load balancer has its own addresses; remove the annotation`,
     )
   }
   const location = annotations[names.location]
@@ -53,7 +53,7 @@ export function managedWarnings(
   if (spec.loadBalancerIP && spec.loadBalancerIP !== annotations[addressAnnotation]) {
     const address = quote(spec.loadBalancerIP)
     warnings.push(
-      `spec.loadBalancerIP: ${address} has no effect, a managed load balancer has addresses of its own; remove the field`,
+      `spec.loadBalancerIP: ${address} has no effect, a managed load balancer has its own addresses; remove the field`,
     )
   }
   return warnings

@@ -134,7 +134,7 @@ function doubtOfReservation(
   const reservation = facts.reservation(address)
   const whose = reservation && whoseByMarks(facts.scheme, keyOf(service), reservation)
   if (whose === 'cluster' || whose === 'service') {
-    const text = `is another ${whose === 'cluster' ? 'cluster' : 'Service'}'s reservation by its marks (${marksText(reservation?.marks ?? {})})`
+    const text = `is another ${whose === 'cluster' ? 'cluster' : 'Service'}'s reservation according to its marks (${marksText(reservation?.marks ?? {})})`
     return { isDecided: true, reason: `${claim ?? text}: ${advice}, or ${operatorAdvice}` }
   }
   switch (facts.isReserved(address)) {
@@ -149,7 +149,7 @@ function doubtOfReservation(
       if (claim !== undefined) return { isDecided: true, reason: `${claim}: ${advice}` }
       return {
         isDecided: true,
-        reason: `is not reserved in this project: ${advice} (one reserved a moment ago is known in seconds), or ${operatorAdvice}`,
+        reason: `is not reserved in this project: ${advice} (a new reservation is recognized within seconds), or ${operatorAdvice}`,
       }
   }
 }

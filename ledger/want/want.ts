@@ -186,7 +186,9 @@ function lackOfRoom({ metadata }: Service): string[] {
   const isShown = metadata.annotations?.[addressAnnotation] !== undefined
   const most = maxAnnotationBytes - ownAnnotationBytes
   if (isShown || annotationBytes(metadata) <= most) return []
-  return [`its annotations have more than ${most} bytes, which leaves no room for those of its address: shorten them`]
+  return [
+    `its annotations have more than ${most} bytes, which leaves no room for the ones about its address: shorten them`,
+  ]
 }
 
 /** The annotation by which a user gave a Service to another program. We release its address, because no other program would. */

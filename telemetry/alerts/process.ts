@@ -104,7 +104,7 @@ export const processAlerts: AlertGroup = {
       description: `{{ $value | humanizePercentage }} of the calls of eip-admission ${where} to the API server fail.`,
       symptom: 'Services are completed late.',
       action:
-        'Run `doctor`: `roles` names a missing right; then run `install` with its first flags, or upgrade the chart. The log has each failure.',
+        'Run `doctor`: `roles` names a missing right; then run `install` with its original flags, or upgrade the chart. The log has each failure.',
       guide: notReady,
     },
     EIPAdmissionWatchSilent: {

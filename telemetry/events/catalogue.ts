@@ -108,7 +108,7 @@ export const catalogue = {
   ...about('Pod, Namespace', {
     RightMissing: warning(
       'The API server denies the process a right that it needs.',
-      'Run `install` with its first flags, or upgrade the chart. If a second installation took the rights, remove one.',
+      'Run `install` with its original flags, or upgrade the chart. If a second installation took the rights, remove one.',
     ),
     ReserveRefused: warning(
       'The provider refuses to reserve an address: its quota is used up, or the token lacks a right.',

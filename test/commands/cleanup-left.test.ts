@@ -115,7 +115,7 @@ test('kinds whose API server does not answer are named in one line, and hide not
   assert.match(metallb, 'MetalLB continues announcing: 1 IPAddressPool stay')
   assert.match(
     calico,
-    /^What stays of bgppeers\.projectcalico\.org,bgpfilters\.projectcalico\.org,bgpconfigurations\.projectcalico\.org is not shown: list BGPPeer: no endpoints\. When their API answers, run `eip-admission cleanup` again, as an administrator\.$/,
+    /^What remains of bgppeers\.projectcalico\.org,bgpfilters\.projectcalico\.org,bgpconfigurations\.projectcalico\.org is not shown: list BGPPeer: no endpoints\. When their API answers, run `eip-admission cleanup` again, as an administrator\.$/,
   )
   assert.equal(others, [])
   const broken = { list: () => Promise.reject(new TypeError('ours')) } as unknown as KubeClient

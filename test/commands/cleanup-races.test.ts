@@ -52,7 +52,7 @@ test('cleanup ends well where nothing comes back', async () => {
   const api = heldCluster()
   const { output, error } = await cleaned(api)
   assert.is(error, undefined)
-  assert.match(output, 'Nothing of eip-admission blocks the cluster any more.')
+  assert.match(output, 'eip-admission no longer blocks anything in the cluster.')
   assert.equal(finalizersIn(api), [[], []])
 })
 
@@ -61,11 +61,11 @@ test('cleanup fails where a finalizer comes back, and says what still runs', asy
   const { output, error } = await cleaned(api, { meanwhile: () => change(api, [ours]) })
   assert.is(
     error,
-    'an `eip-admission serve` still runs, and adds finalizers again:\n  Service default/web has a finalizer\n' +
+    'an `eip-admission serve` is still running, and is adding finalizers again:\n  Service default/web has a finalizer\n' +
       'Stop every `eip-admission serve`, then run `eip-admission cleanup --yes` again.',
   )
   assert.match(output, `removed the finalizer ${ours} from Service default/web`)
-  assert.not.match(output, 'Nothing of eip-admission blocks')
+  assert.not.match(output, 'no longer blocks anything')
 })
 
 const lease = (holderIdentity: string, renewTime: string, name = 'cloud-controller-manager'): Lease => ({

@@ -97,7 +97,7 @@ test('only finalizers of ours go, and only from what is as cleanup has read it',
   }
   return withCluster(lists, async (kubeconfig, requests) => {
     // This cluster only lists, so the finalizers seem to come back.
-    await printed({ kubeconfig, yes: true }).catch((error: Error) => assert.match(error.message, 'still runs'))
+    await printed({ kubeconfig, yes: true }).catch((error: Error) => assert.match(error.message, 'is still running'))
     // The API server refuses a patch with another version: somebody may have added a finalizer meanwhile.
     assert.equal(
       requests.filter(({ method }) => method === 'PATCH').map(({ path, body }) => [path.split('/').at(-1), body]),

@@ -162,7 +162,7 @@ if (!isCloudOnly) {
     assert.is(code, 1)
     assert.match(
       readFileSync(refused.logFile, 'utf8'),
-      `by the control-plane address itself (https://${stage.address.address}:6443)`,
+      `through the control-plane address itself (https://${stage.address.address}:6443)`,
     )
   })
 }

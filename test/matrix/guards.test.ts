@@ -82,7 +82,7 @@ test('a status write cannot change annotations of ours, and can change others', 
   assert.is(forged.code, 1)
   assert.match(
     forged.stderr,
-    'annotation eip-admission.dev/address: eip-admission alone writes it; do not set it to "192.0.2.1"',
+    'annotation eip-admission.dev/address: only eip-admission writes it; do not set it to "192.0.2.1"',
   )
   for (const meant of [reclaim, ...(dialect.elsewhere ? [dialect.elsewhere.annotation] : [])]) {
     const typo = await write({ [meant.slice(0, -1)]: 'any' })

@@ -214,7 +214,7 @@ test('without the setting the Service stays as it is, and the log says so', asyn
   assert.ok(before)
   product = await stage.startSwept({ env: dialect.here })
   const log = () => readFileSync(stage.logOf('eip-admission'), 'utf8')
-  await eventually('the log says it', () => log().includes('no longer keeps this Service') || undefined)
+  await eventually('the log says it', () => log().includes('no longer maintains this Service') || undefined)
   assert.equal(await get(), before)
 })
 

@@ -191,7 +191,7 @@ for (const [name, spec, reason] of forOwner)
 
 test('a reservation whose marks name another cluster is no own address', async () => {
   const { address } = await stage.order([dialect.usage, serviceTag(dialect, 'other/web'), 'cluster=another-cluster'])
-  const reason = /is another cluster's reservation by its marks \(.*cluster=another-cluster/
+  const reason = /is another cluster's reservation according to its marks \(.*cluster=another-cluster/
   await eventually(
     'it is known',
     async (observe) => reason.test(observe(await create(own('thief', address))).stderr) || undefined,

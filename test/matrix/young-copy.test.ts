@@ -59,7 +59,7 @@ test('the copy does not release what a person deletes in it, before and after a 
   await copy.run('delete', 'service', 'web', '--wait=false')
   await eventually('an Event says why', async (observe) => {
     const text = observe(await copy.run('get', 'events', '--field-selector=involvedObject.name=web'))
-    return /first makes sure that no other cluster uses the id of this cluster/.test(text) || undefined
+    return /first makes sure that no other cluster uses this cluster's id/.test(text) || undefined
   })
   await drill.stop()
   drill = await copy.startSwept(running)

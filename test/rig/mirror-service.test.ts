@@ -69,7 +69,7 @@ test('the Service of a predecessor, which has no class, is not announced either,
     const mirror = guardMirror(context.controlPlane, { key: `${namespace}/${name}`, user: 'admin' })
     mirror.setAddress(address)
     await startNeighbours(context)
-    await eventually('it is contested', () => mirror.log.some((line) => line.includes('undoes')) || undefined)
+    await eventually('it is contested', () => mirror.log.some((line) => line.includes('keeps reverting')) || undefined)
     const version = Number((await mirrorOf(context)).metadata.resourceVersion)
     await sleep(5_000)
     const later = Number((await mirrorOf(context)).metadata.resourceVersion)

@@ -47,7 +47,7 @@ for (const [also, flags] of [
   test(`it ends if it would talk to the API server by the address that it guards${also}`, async () => {
     const { exited, log } = await guard([...flags])
     assert.is(await exited, 1)
-    assert.match(log(), `by the control-plane address itself (${atGuarded})`)
+    assert.match(log(), `through the control-plane address itself (${atGuarded})`)
     assert.not.match(log(), 'still runs')
   })
 

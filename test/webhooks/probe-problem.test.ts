@@ -103,7 +103,7 @@ test('the reason of a failed call does not reveal the path of the webhook', () =
   assert.equal(probeResult(errorOf(failed)), {
     outcome: 'missed',
     reason:
-      'the API server does not reach the webhooks: tls: failed to verify certificate: ' +
+      'the API server cannot reach the webhooks: tls: failed to verify certificate: ' +
       'x509: certificate has expired or is not yet valid (500 InternalError)',
   })
 })

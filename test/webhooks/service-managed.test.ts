@@ -127,7 +127,7 @@ const wrongs: { name: string; facts: Parameters<typeof makeService>[0]; spec?: o
   {
     name: 'an ElasticIP',
     facts: { annotations: { 'eip-admission.dev/elastic-ip': 'mine' } },
-    problem: /elastic-ip: "mine": a managed load balancer has addresses of its own/,
+    problem: /elastic-ip: "mine": a managed load balancer has its own addresses/,
   },
   {
     name: 'a misspelled annotation',

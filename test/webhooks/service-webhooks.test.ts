@@ -579,7 +579,7 @@ test('a write of the status cannot set annotations against the rules', async () 
     assert.is((await validateStatus(annotated(annotations))).verdict, 'deny')
   }
   const removed = await validateStatus(makeService({ ...shown, annotations: {} }))
-  assert.match(removed.verdict === 'deny' ? removed.reason : '', 'eip-admission alone writes it; do not remove it')
+  assert.match(removed.verdict === 'deny' ? removed.reason : '', 'only eip-admission writes it; do not remove it')
   assert.is((await validateStatus(annotated({ 'metallb.io/ip-allocated-from-pool': 'pool' }))).verdict, 'allow')
   assert.is((await validateStatus(makeService({ ...shown, status: { loadBalancer: {} } }))).verdict, 'allow')
 })

@@ -48,7 +48,7 @@ test('a Service whose status another program rewrites is repaired less and less 
   await eventually('an Event names the dispute', async (observe) => {
     const { items } = await stage.client.list(events, { namespace: 'default' })
     const messages = observe(items.map(({ message }) => message ?? ''))
-    return messages.some((text) => text.includes('the step announce is needed again and again')) || undefined
+    return messages.some((text) => text.includes('the step announce keeps repeating')) || undefined
   })
   const before = rival.writes()
   await sleep(6_000)

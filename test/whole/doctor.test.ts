@@ -72,7 +72,7 @@ test('a healthy cluster has no error and no warning, and doctor says so in words
   )
   const { stdout, stderr, code } = await doctor()
   assert.equal([code, stderr], [0, ''], stdout)
-  assert.match(stdout, /\n0 errors, 0 warnings, \d+ ok, \d+ to check by hand\. Nothing was changed\.\n$/, stdout)
+  assert.match(stdout, /\n0 errors, 0 warnings, \d+ ok, \d+ to check manually\. Nothing was changed\.\n$/, stdout)
   for (const line of ['API server\n  ok ', 'the API server calls the webhooks and uses their answers', 'Rights\n  ok '])
     assert.match(stdout, line)
   assert.not.match(stdout, 'ERROR')
@@ -125,7 +125,7 @@ test('an API server that does not answer, and a token that is refused, hide no o
     refused?.what ?? '',
     /^Equinix Metal refuses the token for the reservations of the project: .*Invalid authentication token/,
   )
-  assert.match(remedyText(refused?.fix ?? ''), 'make a token with read and write rights')
+  assert.match(remedyText(refused?.fix ?? ''), 'create a token with read and write rights')
   assert.match(texts('leaked-reservations').join(), 'unknown: leaked-reservations could not be checked')
   assert.match(texts('webhooks-reached').join(), 'ok: ')
 })
@@ -200,7 +200,7 @@ test('the report for people has the same, with reason and command, and shows not
   )
   assert.match(stdout, /warning {2}the variable METAL_METRO_NAM has no effect.*did you mean METAL_METRO_NAME\?/)
   assert.match(stdout, 'warning  --allow-untagged-cloud has no effect')
-  assert.match(stdout, /\n\d+ errors, \d+ warnings, \d+ ok, \d+ to check by hand\. Nothing was changed\.\n$/)
+  assert.match(stdout, /\n\d+ errors, \d+ warnings, \d+ ok, \d+ to check manually\. Nothing was changed\.\n$/)
   assert.not.match(stdout.replaceAll('\n', ''), /\p{C}/u)
 })
 

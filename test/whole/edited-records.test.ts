@@ -90,7 +90,7 @@ test('a record with a foreign reservation touches nothing foreign, says so, and 
   assert.is((await edit('three', { address: three.address, reservationID: theirs.id })).code, 0)
   control.calls.clear()
   product = await stage.start({ env: { ...env, EIP_SWEEP_INTERVAL: '2s' } })
-  const words = "its reservation is not this Service's any more"
+  const words = 'its reservation no longer belongs to this Service'
   await eventually('an Event says it', async () => (await eventsOf('three')).includes(words) || undefined)
   await eventually('it has its reservation again', async () => {
     const { reservationID, address } = (await recorded('three')) ?? {}

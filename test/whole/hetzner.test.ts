@@ -56,7 +56,7 @@ test('a created Service returns with its address; without a node it stays pendin
   assert.match(spec.loadBalancerIP ?? '', /^203\.0\.113\./)
   await eventually(
     'an Event says it',
-    async () => (await eventsOf('first')).includes('no node answers well') || undefined,
+    async () => (await eventsOf('first')).includes('no node is healthy') || undefined,
   )
   assert.is(shownIn(await stage.service('first')), undefined)
 })
@@ -105,7 +105,7 @@ test('while no node is ready nothing moves', async () => {
   for (const name of ['a', 'b']) await say(name, 'Unknown')
   await eventually(
     'an Event says it',
-    async () => (await eventsOf('first')).includes('no other node answers well') || undefined,
+    async () => (await eventsOf('first')).includes('no other node is healthy') || undefined,
   )
   assert.is(nodeOf(address), node)
   for (const name of ['a', 'b']) await say(name, 'True')

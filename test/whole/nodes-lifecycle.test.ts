@@ -96,7 +96,7 @@ test('the node of a machine that was replaced under the same name stays, and an 
     const text = observe(await events('phoenix'))
     return text.includes('NodeNotDeleted') ? text : undefined
   })
-  assert.match(message, `machine ${id} does not exist any more, but ${now} has the name phoenix too`)
+  assert.match(message, `machine ${id} no longer exists, but ${now} also has the name phoenix`)
   assert.match(message, 'kubectl delete node phoenix')
   await sleep(2000)
   assert.ok(await node('phoenix'))

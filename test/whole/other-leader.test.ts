@@ -85,7 +85,7 @@ test('a predecessor that has pods beside the leader is a warning Event and a met
   })
   await eventually('an Event says so', async (observe) => {
     const events = ['events', '-n', 'kube-system', '--field-selector', 'reason=PredecessorRuns', '-o', 'json']
-    return observe(await stage.run('get', ...events)).includes('runs beside eip-admission') || undefined
+    return observe(await stage.run('get', ...events)).includes('is running alongside eip-admission') || undefined
   })
   await product.stop()
 })

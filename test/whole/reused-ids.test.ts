@@ -82,7 +82,7 @@ test('an address that was deleted in the console and ordered by others leads to 
   assert.is(await orderTheirs(), id)
   control.calls.clear()
   product = await stage.start({ env: { ...env, EIP_SWEEP_INTERVAL: '2s' } })
-  for (const words of ["its reservation is not this Service's any more", 'it is neither moved nor deleted'])
+  for (const words of ['its reservation no longer belongs to this Service', 'it is neither moved nor deleted'])
     await eventually(`an Event says: ${words}`, async () => (await eventsOf('taken')).includes(words) || undefined)
   const from = control.route(beside.address)
   const node = from === machines.a ? 'a' : 'b'

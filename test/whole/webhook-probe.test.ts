@@ -64,7 +64,7 @@ test('with a clock two hours ahead the API server trusts us no more: Event, metr
     'static now() { return Real.now() + 7.2e6 } }'
   const preload = `data:text/javascript,${encodeURIComponent(ahead)}`
   product = await stage.start({ env: { ...env, NODE_OPTIONS: `--import=${preload}` }, flags })
-  await reports(product, /does not reach the webhooks: .*x509: certificate has expired or is not yet valid/)
+  await reports(product, /cannot reach the webhooks: .*x509: certificate has expired or is not yet valid/)
   assert.is((await product.health('/readyz')).status, 200)
   assert.is(await metric(product, 'webhooks_reached'), '0')
   await eventually(

@@ -34,7 +34,7 @@ export const announcerConfiguration = defineCheck({
 function unknownKinds(unknown: readonly string[], context: Context): Finding {
   return {
     level: 'error',
-    what: `the cluster knows no ${unknown.join(' and no ')}`,
+    what: `the cluster does not know ${unknown.join(' or ')}`,
     why: `${announcerObjects(context)?.from} brings them, so nothing announces the addresses`,
     fix: 'install it, or change the load balancer setting of `serve`',
   }
@@ -43,7 +43,7 @@ function unknownKinds(unknown: readonly string[], context: Context): Finding {
 function consequence(subject: Subject): Pick<Finding, 'why' | 'fix'> {
   if ('node' in subject)
     return {
-      why: 'no router learns an address of this node by the session',
+      why: 'no router learns an address from this node through the session',
       fix: shell`kubectl describe node ${subject.node}`,
     }
   const { namespace, name } = splitKey(subject.service)
@@ -96,7 +96,7 @@ export const loadBalancingOff = defineCheck({
       return {
         level: 'warning',
         what: `doctor has no load balancer setting, but Services show addresses that they hold: ${showing.length}, such as ${keyOf(first)}`,
-        why: 'without it nothing was checked of announcing, of BGP sessions and of Services that wait',
+        why: 'without it, announcing, BGP sessions and waiting Services were not checked',
         fix: foundAgain,
       }
     const why = 'doctor has no load balancer setting; `serve` may have one'

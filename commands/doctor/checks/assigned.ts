@@ -68,7 +68,8 @@ function placeFinding(
   // Another check reports addresses that the provider does not have.
   if (!found) return []
   const [machine] = found.machines
-  if (machine === undefined) return finding('error', 'is routed to no machine', 'the Service cannot be reached by it')
+  if (machine === undefined)
+    return finding('error', 'is routed to no machine', 'the Service cannot be reached at this address')
   const node = byMachine.get(machine)
   if (!node)
     return finding('error', `is routed to machine ${machine}, which is not a node of this cluster`, 'no pod runs there')

@@ -73,7 +73,7 @@ export const oneSpeaker = defineCheck({
       return {
         level: 'error',
         what: `${where} has a session with router ${shared}, and the load balancer setting chooses ${loadBalancer.kind}`,
-        why: 'a router has one session with a node: the two programs end the sessions of each other',
+        why: "a router has one session with a node: the two programs end each other's sessions",
         fix: shell`${removal}   # or let --loadbalancer of \`serve\` choose that software`,
       }
     })
@@ -99,7 +99,7 @@ function downInFrr({ metadata, status }: SessionState): Findings {
   return {
     level: 'warning',
     what: `node ${status?.node}: the BGP session with ${status?.peer} is ${status?.bgpStatus ?? 'in no known state'}`,
-    why: 'the router learns no address of this node by it',
+    why: 'the router learns no addresses from this node through it',
     fix: shell`kubectl get bgpsessionstates.frrk8s.metallb.io -n ${metadata.namespace} ${metadata.name} -o yaml`,
   }
 }
@@ -110,7 +110,7 @@ function downAtCloud({ node, up, down, seenAt }: NodeSessions, context: Context)
   return {
     level: 'warning',
     what: `node ${node}: ${down} of ${up + down} BGP sessions are down at ${name}, as it saw them ${seenAt ?? 'last'}`,
-    why: 'these routers learn no address of this node, unless the session came up since then',
+    why: 'these routers learn no addresses from this node, unless the session has come up since then',
     fix: command(context),
   }
 }
@@ -120,7 +120,7 @@ function unseen(context: Context): Finding {
   return {
     level: 'manual',
     what: 'nothing reports here which BGP sessions are up',
-    why: `${context.vendor.cloud.name} has not looked at them yet, and only MetalLB with FRR-K8s writes it down`,
+    why: `${context.vendor.cloud.name} has not looked at them yet, and only MetalLB with FRR-K8s reports it`,
     fix: command(context),
   }
 }

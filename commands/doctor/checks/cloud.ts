@@ -28,18 +28,18 @@ function failedRead({ what, problem, fault }: CloudRead, cloud: string): Finding
       level: 'error',
       what: `${cloud} refuses the token for ${what}: ${problem}`,
       why,
-      fix: `make a token with read and write rights at ${cloud}, put it into the Secret that \`serve\` reads, restart \`serve\``,
+      fix: `create a token with read and write rights at ${cloud}, put it into the Secret that \`serve\` reads, and restart \`serve\``,
     }
   if (fault === 'rate-limit')
     return {
       level: 'unknown',
-      what: `${cloud} refused to give doctor ${what}, because of its rate limit: ${problem}`,
-      why: 'doctor reads everything at once, which `serve` does not: this says nothing about the cluster',
-      fix: 'wait a minute and run doctor again; if it persists, give each program that uses the project a token of its own',
+      what: `${cloud} did not let doctor read ${what}, because of its rate limit: ${problem}`,
+      why: 'doctor reads everything at once, which `serve` does not: this does not mean that the cluster has a problem',
+      fix: 'wait a minute and run doctor again; if it persists, give each program that uses the project its own token',
     }
   return {
     level: 'error',
-    what: `${cloud} does not give ${what}: ${problem}`,
+    what: `${cloud} does not return ${what}: ${problem}`,
     why,
     fix: 'check the path from here (proxy, firewall, --base-url) and the status page of the provider, then run doctor again',
   }
@@ -55,7 +55,7 @@ export const location = defineCheck({
     const settings = vendor.policy.locationSources.filter(({ kind }) => kind === 'setting')
     const located = settings.some((one) => one.kind === 'setting' && one.value) && locate({}, settings, locations)
     if (!located || 'location' in located) return []
-    const why = 'every Service without a location of its own is refused'
+    const why = 'every Service without its own location is refused'
     const fix = `set ${settings.map(({ name }) => name).join(' or ')} to one of them, and restart \`serve\``
     return { level: 'error', what: located.problem, why, fix }
   },

@@ -7,7 +7,7 @@ import type { Context } from '../../../inspect/facts.ts'
 import { shell } from '../../../lib/remedy.ts'
 
 const isGuarded = ({ vendor }: Context) => vendor.controlPlane !== undefined
-const why = 'no guardian can keep the address at an API server that answers'
+const why = 'no guardian can keep the address on an API server that answers'
 
 export const controlPlaneReservation = defineCheck({
   id: 'control-plane-reservation',
@@ -33,7 +33,7 @@ export const controlPlaneHolder = defineCheck({
   id: 'control-plane-holder',
   section: 'Control-plane address',
   checks: 'The control-plane address is assigned to one machine, and that is the machine of a control-plane node.',
-  good: 'the control-plane address is at a control-plane node',
+  good: 'the control-plane address is on a control-plane node',
   needs: ['controlPlane', 'nodes'],
   applies: isGuarded,
   judge({ controlPlane, nodes }, { vendor }) {
@@ -46,12 +46,12 @@ export const controlPlaneHolder = defineCheck({
       return {
         level: 'error',
         what: `the control-plane address ${address} is assigned to ${machines.length} machines`,
-        why: holder === undefined ? 'the API server cannot be reached by it' : why,
+        why: holder === undefined ? 'the API server cannot be reached at this address' : why,
         fix,
       }
     const isHeldWell = nodes.some((node) => isControlPlane(node) && machineIdOf(node, vendor.providerIds) === holder)
     if (isHeldWell) return []
-    const what = `the control-plane address ${address} is assigned to machine ${holder}, which is no control-plane node`
+    const what = `the control-plane address ${address} is assigned to machine ${holder}, which is not a control-plane node`
     return { level: 'error', what, why: 'no API server answers there', fix }
   },
 })
@@ -71,7 +71,7 @@ export const mirrorService = defineCheck({
     const [found] = controlPlane
     const key = vendor.policy.controlPlaneService
     const fix = shell`kubectl describe service -n ${key.replace('/', ' ')}   # a running guardian writes it`
-    const reason = 'who looks up the control-plane address in the cluster finds a wrong one or none'
+    const reason = 'lookups of the control-plane address in the cluster find a wrong address or none'
     if (!found || controlPlane.length > 1) return []
     if (!mirror) return { level: 'warning', what: `Service ${key} does not exist`, why: reason, fix }
     const shown = shownAddresses(mirror, []).map(({ address }) => address)

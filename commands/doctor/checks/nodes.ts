@@ -26,7 +26,7 @@ function providerIdFinding({ metadata: { name }, spec }: Node, ids: Context['ven
       level: 'error',
       what: `node ${name} has no providerID`,
       why: 'its machine is not known, so it gets no addresses, labels or BGP peers',
-      fix: shell`kubectl describe node ${name}   # the Events say why; the name of the node must be that of its machine`,
+      fix: shell`kubectl describe node ${name}   # the Events say why; the node must have the name of its machine`,
     }
   const isForeign = kind === 'foreign'
   return {
@@ -74,7 +74,7 @@ export const uninitializedNodes = defineCheck({
       level: 'error',
       what: `node ${name} has the taint node.cloudprovider.kubernetes.io/uninitialized`,
       why: 'no pod runs there until the cloud provider has found its machine',
-      fix: shell`kubectl describe node ${name}   # the Events say why; look also whether \`serve\` runs`,
+      fix: shell`kubectl describe node ${name}   # the Events say why; also check whether \`serve\` is running`,
     })),
 })
 
@@ -122,7 +122,7 @@ function otherProject(count: number, { project }: Context['vendor']): Finding {
   return {
     level: 'error',
     what: `none of the machines of ${count} nodes is in ${projectText(project)}`,
-    why: 'the settings name another project than that of the nodes: no node gets addresses or BGP peers',
+    why: 'the settings name a different project than the one that the nodes are in: no node gets addresses or BGP peers',
     fix: `set ${project.setting} to the project of the nodes, with a token for it, and restart \`serve\``,
   }
 }

@@ -78,7 +78,7 @@ function addressWriterFinding(nodes: readonly Node[]): Findings {
   return {
     level: 'warning',
     what: `${first.manager} has written the addresses of node ${first.name}`,
-    why: 'if it still runs, it and eip-admission write them in turn',
+    why: 'if it is still running, it and eip-admission keep overwriting them',
     fix: shell`kubectl get node ${first.name} -o yaml --show-managed-fields   # ${overlapRemedy({ image: first.manager, both: ['nodes'] })}`,
   }
 }

@@ -60,7 +60,7 @@ export function planLeases(input: PlanInput): PlannedLeases {
 
 function otherLease(at: ObjectRef, ours: ObjectRef): PlanFinding {
   return warning('other-lease', `Lease ${ours.namespace}/${ours.name}`, {
-    what: `the predecessor leads by ${at.namespace}/${at.name}: the two leases do not exclude both programs from running`,
+    what: `the predecessor leads with ${at.namespace}/${at.name}: two different leases do not stop both programs from running`,
     remedy: `--leader-elect-resource-name=${at.name} --leader-elect-resource-namespace=${at.namespace}`,
   })
 }

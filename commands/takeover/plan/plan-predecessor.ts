@@ -83,7 +83,7 @@ function lateFinding({ object }: FoundWorkload, { found }: Progress): PlanFindin
 function loosePod({ metadata }: Pod): PlanFinding {
   const owner = metadata.ownerReferences?.[0]
   return blocker('predecessor-pod', `Pod ${metadata.namespace}/${metadata.name}`, {
-    what: `it runs the predecessor, and no Deployment or DaemonSet made it${owner ? ` but ${owner.kind} ${owner.name}` : ''}: apply cannot stop it`,
+    what: `it runs the predecessor, and no Deployment or DaemonSet created it${owner ? ` but ${owner.kind} ${owner.name}` : ''}: apply cannot stop it`,
     remedy:
       owner?.kind === 'Node'
         ? `move its manifest out of the folder of static pods on node ${owner.name}`
@@ -103,7 +103,7 @@ function versionFinding({ object, image, predecessor }: FoundWorkload): PlanFind
   if (versions.includes(Number(version.split('.')[0]))) return []
   const known = versions.map((major) => `${major}.x`).join(', ')
   return blocker('unknown-version', where, {
-    what: `it runs version ${version} of ${title}; eip-admission knows ${known}, and others may mark their reservations in another way`,
+    what: `it runs version ${version} of ${title}; eip-admission knows ${known}, and others may mark their reservations differently`,
     remedy: `upgrade it to ${known} first, and let it settle`,
   })
 }
@@ -117,7 +117,7 @@ function notRunning(own: readonly FoundWorkload[], liveHolder: string | undefine
     })
   return warning('not-running', first ? `${first.object.kind} ${keyOf(first.object)}` : 'the cluster', {
     what: first
-      ? 'it has no replica: the predecessor is stopped already'
+      ? 'it has no replicas: the predecessor is already stopped'
       : 'no workload runs a predecessor. If it runs outside of the cluster, takeover cannot stop it',
     remedy: first ? 'nothing' : 'make sure yourself that it is stopped before takeover apply',
   })

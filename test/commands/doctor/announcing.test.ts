@@ -482,7 +482,9 @@ test('what is in the way of Cilium, by its objects and by its reports', () => {
       given,
     )
   assert.match(of({})[0] ?? '', /^ok/)
-  assert.equal(of({ unknown: ['CiliumLoadBalancerIPPool'] }), ['error: the cluster knows no CiliumLoadBalancerIPPool'])
+  assert.equal(of({ unknown: ['CiliumLoadBalancerIPPool'] }), [
+    'error: the cluster does not know CiliumLoadBalancerIPPool',
+  ])
   const wide = cilium('CiliumLoadBalancerIPPool', 'wide', { spec: { blocks: [{ cidr: '192.0.2.0/24' }] } })
   assert.match(of({ existing: [wide] })[0] ?? '', /^error: Service default\/web: .* Take 192.0.2.1 out of .* wide$/)
   const conditions = [{ type: 'cilium.io/PoolConflict', status: 'True', message: '' }]

@@ -37,11 +37,11 @@ test('what the provider refuses, and how often', () => {
   )
   assert.match(
     level({ what: 'the machines', problem: '429', fault: 'rate-limit' }),
-    /^unknown: Equinix Metal refused to give doctor the machines, because of its rate limit/,
+    /^unknown: Equinix Metal did not let doctor read the machines, because of its rate limit/,
   )
   assert.match(
     level({ what: 'the machines', problem: '500', fault: 'unavailable' }),
-    /^error: Equinix Metal does not give/,
+    /^error: Equinix Metal does not return/,
   )
   assert.match(
     lines(cloudPace, { cloudPace: { calls: 9, limited: 2 } })[0] ?? '',
@@ -248,7 +248,7 @@ test('the control-plane address: its tag, its holder, its mirror', () => {
     lines(controlPlaneHolder, { controlPlane: [at(...machines)], nodes: [node(labels)] }, given)[0] ?? ''
   assert.match(held({ 'node-role.kubernetes.io/control-plane': '' }, machine), /^ok/)
   assert.match(held({ 'node-role.kubernetes.io/master': '' }, machine), /^ok/, 'an old cluster')
-  assert.match(held({}, machine), /which is no control-plane node$/)
+  assert.match(held({}, machine), /which is not a control-plane node$/)
   assert.match(held({}), /is assigned to 0 machines$/)
   const mirrored = (loadBalancerIP?: string) =>
     lines(
@@ -329,7 +329,7 @@ test('the report, its exit code, and text of users that steers no terminal', () 
   assert.is(
     formatReport([result('warning'), { ...result('manual', 'look'), fix: 'kubectl x' }], { ...shown('text'), places }),
     'Settings of Deployment a/b and Secret a/c (d)\n\nNodes\n  warning  w [c]\n  manual   look [c]\n           run: kubectl x\n\n' +
-      '0 errors, 1 warning, 0 ok, 1 to check by hand. Nothing was changed.\n',
+      '0 errors, 1 warning, 0 ok, 1 to check manually. Nothing was changed.\n',
   )
   const json = JSON.parse(formatReport([result('unknown')], shown('json'))) as { exitCode: number }
   assert.is(json.exitCode, 2)

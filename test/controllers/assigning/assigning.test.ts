@@ -85,7 +85,7 @@ test('an address that another cluster now has is neither moved nor taken from it
   await runLong(of)
   assert.equal([of.at(), of.writes.length], ['X', 1])
   assert.is(of.isAssigned('203.0.113.1'), false)
-  assert.match(of.problems[0]?.message ?? '', /not this Service's any more: it is foreign.*transfer-from-cluster/)
+  assert.match(of.problems[0]?.message ?? '', /no longer belongs to this Service: it is foreign.*transfer-from-cluster/)
   of.shown.clear()
   of.releasing.add('203.0.113.1')
   await runLong(of)
@@ -124,7 +124,7 @@ test('while no node is healthy the address stays, and the Service learns why onc
   assert.equal([at(), writes.length], ['A', 1])
   assert.equal(
     problems.map(({ message }) => message),
-    ['address 203.0.113.1: node a is not Ready; no other node answers well'],
+    ['address 203.0.113.1: node a is not Ready; no other node is healthy'],
   )
 })
 
@@ -508,7 +508,7 @@ test('an address without a record routes nowhere, and its Service says what to d
   const { run, cloud, problems, writes } = world()
   cloud.clear()
   assert.equal(await run(), {})
-  assert.match(problems[0]?.message ?? '', /is no reservation that eip-admission has.*spec.reservationID/)
+  assert.match(problems[0]?.message ?? '', /eip-admission has no reservation for the address.*spec.reservationID/)
   assert.equal(writes, [])
 })
 

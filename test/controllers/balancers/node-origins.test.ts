@@ -66,7 +66,7 @@ test('a balancer that reaches no node says how many nodes are left out, and why'
     nodes: [],
     unreached:
       'its load balancer reaches no node of the cluster: 2 with the label ' +
-      `${exclude}; 1 without an external IPv4 address that is its own`,
+      `${exclude}; 1 without its own external IPv4 address`,
   })
   assert.match(nodeOrigins([], rules).unreached ?? '', /: there is none$/)
 })

@@ -201,7 +201,7 @@ inWorld('while all fail, the origins stay', async (world) => {
   for (const name of names) world.probes[name] = bad
   await pause(3_000)
   await world.origins('a', 'b', 'c')
-  await world.problem('no control-plane node answers well')
+  await world.problem('no control-plane node is healthy')
   await pause(1_000)
   const said = world.warned()
   assert.equal(said, [...new Set(said)], 'a problem that stays is told once')

@@ -74,7 +74,7 @@ inWorld('nothing moves while all are bad, and the first that answers well gets t
   for (const name of ['a', 'b', 'c'] as const) world.servers[name] = 'refuses'
   await world.clock.pass(30_000)
   assert.is(world.cloud.writes(), 0)
-  assert.match(world.guard.problem() ?? '', 'no other control-plane node answers well')
+  assert.match(world.guard.problem() ?? '', 'no other control-plane node is healthy')
   world.servers.c = 'well'
   assert.ok((await world.msUntilHeldBy('c')) < 5_000)
 })

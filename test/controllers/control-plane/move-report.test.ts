@@ -52,7 +52,10 @@ test('the mirror Service and both nodes get an Event of a move, and of the first
     ],
   )
   assert.is(events[0]?.message, 'The control-plane address 203.0.113.9 moved from a to b: 3 probes failed.')
-  assert.match(events[3]?.message ?? '', '203.0.113.9 answers on b, 2.5s after the last good answer before the move.')
+  assert.match(
+    events[3]?.message ?? '',
+    '203.0.113.9 answers on b, 2.5s after the last healthy answer before the move.',
+  )
   assert.is(outageS, 2.5)
 })
 
@@ -64,7 +67,7 @@ test('an address that stays silent is reported after a while', async () => {
   )
   assert.match(
     events.at(-1)?.message ?? '',
-    'Check that a network interface of that machine has it, and that all API servers are good.',
+    'Check that a network interface of that machine has it, and that all API servers are healthy.',
   )
   assert.is(outageS, 0)
 })

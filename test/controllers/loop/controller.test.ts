@@ -300,7 +300,7 @@ test('a step that is needed again and again does not settle, however fast the ch
     [...Array(12).fill('ok'), ...Array(4).fill('unsettled')],
   )
   assert.ok(performance.now() - startedMs >= 3 * 10, 'it waits between the last ones')
-  assert.equal(reported[0]?.message, `the step show-address is needed again and again. ${advice}`)
+  assert.equal(reported[0]?.message, `the step show-address keeps repeating. ${advice}`)
 })
 
 test('a disputed key is looked at when its hold ends, if its reconcile says so, however long the back-off is', async () => {

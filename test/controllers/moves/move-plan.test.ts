@@ -247,12 +247,8 @@ const withoutMachine = (name: string) => (node: MovableNode) =>
   node.name === name ? { ...node, machine: undefined } : node
 
 const problems: [what: string, facts: Partial<MoveFacts>, problem: RegExp][] = [
-  ['the others are bad', { nodes: nodesOf({ a: bad, b: bad }) }, /; no other control-plane node answers well$/],
-  [
-    'nobody answers',
-    { nodes: nodesOf({ a: bad }), assigned: [] },
-    /no machine, and no control-plane node answers well$/,
-  ],
+  ['the others are bad', { nodes: nodesOf({ a: bad, b: bad }) }, /; no other control-plane node is healthy$/],
+  ['nobody answers', { nodes: nodesOf({ a: bad }), assigned: [] }, /no machine, and no control-plane node is healthy$/],
   [
     'a node is of no machine of our cloud',
     { nodes: nodesOf({ a: bad, b: well }).map(withoutMachine('b')) },
@@ -290,7 +286,7 @@ const problems: [what: string, facts: Partial<MoveFacts>, problem: RegExp][] = [
   [
     'the address answers no more, and another API server may be the reason',
     { ...published({ a: well, b: well, c: bad }, 'a', 'b', 'c'), address: failed(3) },
-    /^3 probes of the address itself failed, the last one: refused; perhaps they reached c, which is bad$/,
+    /^3 probes of the address itself failed, the last one: refused; perhaps they reached c, which is unhealthy$/,
   ],
   [
     'the last try failed',

@@ -198,7 +198,7 @@ test('a machine that was replaced under its name: the Event says what to do', as
   const { register, look, list } = makeCluster(makeMachine({ id: 'm-2' }))
   await list.within(0, signal)
   register({ providerID: 'equinixmetal://m-1' })
-  assert.match(await problemOf(look()), /m-1 does not exist any more, but m-2 has the name worker-1 too/)
+  assert.match(await problemOf(look()), /m-1 no longer exists, but m-2 also has the name worker-1/)
 })
 
 test('a missing machine is reported for a ready node, and left to others for any other', async () => {
@@ -213,7 +213,7 @@ test('a missing machine is reported for a ready node, and left to others for any
 test('an invalid providerID is reported', async () => {
   const { register, look } = makeCluster(makeMachine())
   register({ providerID: 'equinixmetal://worker-1', taints: [waiting] })
-  assert.match(await problemOf(look()), /its providerID equinixmetal:\/\/worker-1 is not that of a machine/)
+  assert.match(await problemOf(look()), /its providerID equinixmetal:\/\/worker-1 does not belong to a machine/)
 })
 
 for (const { what, facts } of [

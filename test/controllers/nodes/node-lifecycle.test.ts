@@ -119,10 +119,7 @@ test('a machine that was replaced under its name is for a person to sort out', a
     await look(1)
   }
   assert.ok(node(1))
-  assert.match(
-    said[0] ?? '',
-    /machine m-1 does not exist any more, but m-77 has the name worker-1 too\..*kubectl delete/,
-  )
+  assert.match(said[0] ?? '', /machine m-1 no longer exists, but m-77 also has the name worker-1\..*kubectl delete/)
 })
 
 test('many at once count as a mistake until an operator deletes some nodes', async () => {

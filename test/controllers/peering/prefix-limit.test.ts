@@ -34,7 +34,7 @@ test('too many addresses cause one warning, and another one after the number was
     await limit.reconcile(prefixLimitKey, signal)
     assert.is(warnings.length, expected, `${addresses} addresses`)
   }
-  assert.match(warnings[0] ?? '', /^11 addresses are announced, but the routers of the provider accept 10 from a node/)
+  assert.match(warnings[0] ?? '', /^11 addresses are announced, but the provider's routers accept 10 from a node/)
 })
 
 type Deps = Parameters<typeof prefixLimitController>[0]
@@ -81,7 +81,7 @@ for (const [addresses, warned] of [
     for (const { reconciler } of prefixLimitController(deps)) await reconciler.reconcile(prefixLimitKey, signal)
     await recorders.written()
     const message =
-      '2 addresses are announced, but the routers of the provider accept 1 from a node, and end its session for good if it ' +
+      "2 addresses are announced, but the provider's routers accept 1 from a node, and end its session permanently if it " +
       'sends more: delete some Services, or have the vendor raise the limit'
     assert.equal(
       api.stored(events).map((one) => [one.involvedObject.kind, one.involvedObject.name, one.type, one.reason]),

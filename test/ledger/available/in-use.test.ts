@@ -272,7 +272,7 @@ const foreign = makeReservation({
 
 test("another cluster's reservation is refused with its marks, and taken if an operator says so", async () => {
   const { harness, process, problem = '' } = await provisionedOffice({ reclaimPolicy: 'Retain' }, foreign)
-  assert.match(problem, "reservation own-1 is another cluster's by its marks")
+  assert.match(problem, 'reservation own-1 belongs to another cluster according to its marks')
   assert.match(problem, 'cluster=cluster-2')
   assert.match(problem, `kubectl annotate eip office ${transferAnnotation}=cluster-2`)
   const office = stored(harness, 'office') as ElasticIP
@@ -325,7 +325,10 @@ test('only Services of the allowed namespaces may claim an address', async () =>
 test("a record of a Service that a person wrote with another cluster's reservation is refused", async () => {
   const { harness, claim } = byHand(foreign)
   const claimed = await claim()
-  assert.match(claimed.kind === 'refused' ? claimed.reason : claimed.kind, "is another cluster's by its marks")
+  assert.match(
+    claimed.kind === 'refused' ? claimed.reason : claimed.kind,
+    'belongs to another cluster according to its marks',
+  )
   assert.match(harness.record()?.status?.message ?? '', 'cluster=cluster-2')
 })
 

@@ -151,7 +151,7 @@ const wants: {
     name: 'both if possible, and has both',
     facts: both,
     families: ipv4Alone,
-    problem: /"PreferDualStack" with two families: the announcing software announces no/,
+    problem: /"PreferDualStack" with two families: the announcing software cannot announce/,
   },
   {
     name: 'both if possible, and has both, of other software',

@@ -198,7 +198,7 @@ const cases: { name: string; verdict: Verdict; text?: string; service?: Service;
     name: "another cluster's reservation",
     verdict: 'refused',
     facts: { reservation: () => makeReservation({ marks: others }) },
-    says: "is another cluster's reservation by its marks (usage=auto, cluster=other-cluster)",
+    says: "is another cluster's reservation according to its marks (usage=auto, cluster=other-cluster)",
   },
   {
     name: "another cluster's reservation that is shown",
@@ -211,7 +211,7 @@ const cases: { name: string; verdict: Verdict; text?: string; service?: Service;
     name: "another Service's reservation, whose record is lost",
     verdict: 'refused',
     facts: marked('payments/web'),
-    says: "is another Service's reservation by its marks",
+    says: "is another Service's reservation according to its marks",
   },
   {
     name: "another Service's reservation that is shown",

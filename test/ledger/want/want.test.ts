@@ -247,7 +247,7 @@ const cases: { name: string; service: Service; policy: Policy; wanted: Want }[] 
     wanted: {
       kind: 'wrong',
       problems: [
-        'its annotations have more than 261120 bytes, which leaves no room for those of its address: shorten them',
+        'its annotations have more than 261120 bytes, which leaves no room for the ones about its address: shorten them',
       ],
     },
   },
