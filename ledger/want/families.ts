@@ -67,7 +67,8 @@ function onlyOne(offered: readonly IpFamily[]): string {
 
 /**
  * A Service with the policy and the families that the API server will store. It sets them only after the mutating
- * webhooks, too late for the reserve.
+ * webhooks, too late for the reserve. An update that replaces the whole Service keeps the cluster IPs and the policy that
+ * it does not name. An ExternalName has neither.
  */
 export function withStoredFamilies(
   service: Service,
@@ -75,9 +76,11 @@ export function withStoredFamilies(
   { primary, isDual = false }: ClusterFamilies,
 ): Service {
   const { spec } = service
-  if (spec.type === 'ExternalName' || (old && !changesFamilies(service, old))) return service
-  const named = namedFamilies(service)
-  const ipFamilyPolicy = spec.ipFamilyPolicy ?? (named.length > 1 ? 'RequireDualStack' : 'SingleStack')
+  const before = old && old.spec.type !== 'ExternalName' ? old : undefined
+  if (spec.type === 'ExternalName' || (before && !changesFamilies(service, before))) return service
+  const { clusterIPs, ipFamilyPolicy: kept } = before?.spec ?? {}
+  const named = namedFamilies({ spec: { ...(clusterIPs && { clusterIPs }), ...spec } })
+  const ipFamilyPolicy = spec.ipFamilyPolicy ?? kept ?? (named.length > 1 ? 'RequireDualStack' : 'SingleStack')
   const [first = primary] = named
   const both: Family[] = first === 'IPv4' ? ['IPv4', 'IPv6'] : ['IPv6', 'IPv4']
   const isBoth = ipFamilyPolicy === 'RequireDualStack' || (ipFamilyPolicy === 'PreferDualStack' && isDual)
@@ -102,7 +105,7 @@ function changesFamilies({ spec }: Service, { spec: old }: Service): boolean {
   return !isDeepStrictEqual([spec.ipFamilyPolicy, spec.ipFamilies], [old.ipFamilyPolicy, old.ipFamilies])
 }
 
-function namedFamilies({ spec }: Service): Family[] {
+function namedFamilies({ spec }: Pick<Service, 'spec'>): Family[] {
   if (spec.ipFamilies?.length) return spec.ipFamilies
   const addresses = spec.clusterIPs ?? (spec.clusterIP === undefined ? [] : [spec.clusterIP])
   return addresses.flatMap((text) => {

@@ -70,6 +70,14 @@ test('nor by an update', async () => {
   assert.is(dual.calls(routes.reserve), 0)
 })
 
+test('nor by a replacement that names no family', async () => {
+  await dual.create(loadBalancer('replaced', { spec: { type: 'ClusterIP', ...prefers } }))
+  dual.cloud.control.calls.clear()
+  const { code, stderr } = await dual.kubectl(['replace', '-f', '-'], loadBalancer('replaced'))
+  assert.match(stderr, '"PreferDualStack" with two families')
+  assert.equal([code, dual.calls(routes.reserve)], [1, 0])
+})
+
 test('a Service of one family gets its address there', async () => {
   assert.equal((await reserves(dual, 'plain')).ipFamilies, ['IPv4'])
   await dual.create(loadBalancer('kept', { spec: { type: 'ClusterIP', ...prefers } }))

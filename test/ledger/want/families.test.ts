@@ -66,6 +66,27 @@ const cases: { name: string; facts: Facts; old?: Facts; cluster: ClusterFamilies
     cluster: fourAndSix,
     becomes: 'SingleStack IPv4',
   },
+  {
+    name: 'that was an ExternalName',
+    facts: {},
+    old: { type: 'ExternalName' },
+    cluster: six,
+    becomes: 'SingleStack IPv6',
+  },
+  {
+    name: 'of IPv6 that is replaced by a manifest without families',
+    facts: {},
+    old: { ipFamilyPolicy: 'SingleStack', ipFamilies: ['IPv6'], clusterIPs: ['fd00::7'] },
+    cluster: fourAndSix,
+    becomes: 'SingleStack IPv6',
+  },
+  {
+    name: 'of two families that is replaced by a manifest without them',
+    facts: {},
+    old: { ...both, clusterIPs: ['10.0.0.7', 'fd00::7'] },
+    cluster: fourAndSix,
+    becomes: 'PreferDualStack IPv4,IPv6',
+  },
   { name: 'without cluster IPs', facts: { type: 'ExternalName' }, cluster: six, becomes: 'undefined undefined' },
 ]
 for (const { name, facts, old, cluster, becomes } of cases) {
