@@ -217,7 +217,7 @@ test("another cluster's reservation is refused with its marks, and is transferre
   const marks = [dialect.usage, 'cluster=another-cluster', 'service=abc']
   const ordered = await stage.order(marks)
   await stage.send(['create'], provisioned('foreign', ordered.id))
-  await says('foreign', /another cluster's.*cluster=another-cluster.*transfer-from-cluster=another-cluster/)
+  await says('foreign', /belongs to another cluster.*cluster=another-cluster.*transfer-from-cluster=another-cluster/)
   assert.match(await refused(named('x', 'foreign')), 'cluster=another-cluster')
   await stage.run('annotate', 'eip', 'foreign', 'eip-admission.dev/transfer-from-cluster=wrong')
   await sleep(2_000)

@@ -130,7 +130,7 @@ test('with a program that wipes the status again and again we do not fight, and 
   const startedMs = performance.now()
   const passedMs = () => performance.now() - startedMs
   const advice =
-    /the address in its status again and again.*delete this Service: eip-admission creates it again at once/
+    /keeps reverting the address in its status.*delete this Service: eip-admission immediately creates it again/
   let wiped = 0
   await eventually('an Event says what to do, and the program continues', async (observe) => {
     if (await shownIs(address)) {

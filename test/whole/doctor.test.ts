@@ -226,7 +226,7 @@ test('each remedy, typed as printed and followed in its words, ends what it is f
     remedyOf('elastic-ip-definition', { found: [/lacks spec.allowedNamespaces/] }),
     remedyOf('provider-ids', {
       found: [/bare has no providerID/, /other has the providerID "aws/],
-      words: /name of the node must be that of its machine|start the kubelet with --cloud-provider=external/,
+      words: /node must have the name of its machine|start the kubelet with --cloud-provider=external/,
       act: () => startNode('other'),
     }),
     remedyOf('uninitialized-nodes', {

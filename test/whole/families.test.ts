@@ -50,7 +50,7 @@ const prefers = { ipFamilyPolicy: 'PreferDualStack' }
 test('in a cluster with two families MetalLB gets no Service with both', async () => {
   assert.match(
     await refusal(dual, { spec: prefers }),
-    '"PreferDualStack" with two families: the announcing software announces no single',
+    '"PreferDualStack" with two families: the announcing software cannot announce a single',
   )
   assert.match(
     await refusal(dual, { spec: { ...prefers, ipFamilies: ['IPv4'] } }),
