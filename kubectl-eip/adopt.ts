@@ -50,7 +50,7 @@ export function newProvisioned(
         'and run this command with the id',
     )
   }
-  if (!/^[\w.:-]{1,128}$/.test(what)) throw new Refusal(`${JSON.stringify(what)} is no id of a reservation`)
+  if (!/^[\w.:-]{1,128}$/.test(what)) throw new Refusal(`${JSON.stringify(what)} is not the id of a reservation`)
   const claim = service === undefined ? undefined : splitKey(keyOfService(service, namespace))
   if (claim && allowed.length > 0 && !allowed.includes(claim.namespace)) {
     throw new Refusal(

@@ -35,7 +35,7 @@ export function explain(seen: WhySeen): Verdict {
   if (service.metadata.deletionTimestamp) return explainDeletion(service, record)
   const { type } = service.spec
   if (type !== 'LoadBalancer') {
-    const is = `Service ${key} wants no address: its type is ${type ?? 'ClusterIP'}.`
+    const is = `Service ${key} needs no address: its type is ${type ?? 'ClusterIP'}.`
     return { is, todo: 'If it should have one, set spec.type to LoadBalancer.' }
   }
   const shown = shownAddress(service)
@@ -115,7 +115,7 @@ function explainShown({ key, service, shown, record }: Shown): Verdict {
   const ours = service.metadata.annotations?.[addressAnnotation]
   if (ours === shown) return { is: `${has}; eip-admission wrote it.`, todo: nothing }
   const how =
-    service.spec.loadBalancerIP === shown ? 'its user chose it in spec.loadBalancerIP' : 'other software gave it'
+    service.spec.loadBalancerIP === shown ? 'its user chose it in spec.loadBalancerIP' : 'other software assigned it'
   return { is: `${has}, and ${how}.`, todo: nothing }
 }
 
@@ -141,7 +141,7 @@ function explainMissing(seen: WhySeen, service: Service, record: ElasticIP | und
   const condition = addressConditionOf(service)
   if (held !== undefined && condition?.reason === 'NotAnnounced') {
     const is = `${none}: ${condition.message.replace(/\.$/, '')}.`
-    return { is, todo: 'Change what this names. The announcing software looks again automatically.' }
+    return { is, todo: 'Change what this names. The announcing software checks again automatically.' }
   }
   if (held !== undefined) {
     return {
@@ -183,7 +183,10 @@ function explainUnrecorded({ record, preview }: WhySeen, service: Service, none:
   }
   switch (preview?.kind) {
     case 'denied':
-      return { is: `${none}: ${preview.reason}`, todo: 'Change what this names; the controller looks again at once.' }
+      return {
+        is: `${none}: ${preview.reason}`,
+        todo: 'Change what this names; the controller checks again immediately.',
+      }
     case 'unreviewed': {
       const said = preview.warnings.find((text) => text.startsWith('eip-admission '))
       if (said !== undefined) return { is: `${none}: ${said}.`, todo: 'The Service gets its address once that is set.' }
@@ -206,7 +209,7 @@ function explainUnrecorded({ record, preview }: WhySeen, service: Service, none:
       const condition = addressConditionOf(service)
       if (condition?.status === 'False') return { is: `${none}: ${condition.message}`, todo: 'See the Events above.' }
       return {
-        is: `${none}${hidden}; what eip-admission says of it is unknown${refused}.`,
+        is: `${none}${hidden}; what eip-admission decides about it is unknown${refused}.`,
         todo: 'See the Events above.',
       }
     }

@@ -49,7 +49,7 @@ function pendingText({ metadata: { name }, status }: ElasticIP, { address, to }:
 function lostText({ metadata: { name } }: ElasticIP, reservationID: string | undefined): string {
   return (
     `ElasticIP ${name} no longer exists: it was deleted, and it kept reservation ${reservationID}. ` +
-    'To keep that, create an ElasticIP with this spec.reservationID at once'
+    'To keep that, create an ElasticIP with this spec.reservationID immediately'
   )
 }
 

@@ -111,13 +111,7 @@ function program(deps: PluginDeps, ended: { code: number }): Command {
 }
 
 function addWhy(root: Command, run: Run): void {
-  addOutput(
-    addCommand(
-      root,
-      'why <service>',
-      'Shows where the address of a Service is and how it came there, or why it has none.',
-    ),
-  )
+  addOutput(addCommand(root, 'why <service>', 'Shows where the address of a Service comes from, or why it has none.'))
     .addHelpText('after', examples('why web', 'why shop/web -o json'))
     .action((service: string, { output, ...place }: Place & WithOutput) =>
       run(place, (cluster, io) => why(cluster, { service, output }, io)),
@@ -263,7 +257,7 @@ function addTimeout(command: Command): Command {
 
 function readNamespace(text: string): string {
   if (isDnsLabel(text)) return text
-  throw new InvalidArgumentError('It is no name of a namespace.')
+  throw new InvalidArgumentError('It is not the name of a namespace.')
 }
 
 function readDuration(text: string): number {

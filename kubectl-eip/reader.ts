@@ -39,11 +39,11 @@ export function valueOf<T>(read: Readable<T>): T | undefined {
 }
 
 const viewHint =
-  'An ElasticIP belongs to the whole cluster, so a Role in a namespace cannot give this right. An administrator gives it ' +
+  'An ElasticIP belongs to the whole cluster, so a Role in a namespace cannot grant this right. An administrator can grant it ' +
   'with: `kubectl create clusterrolebinding eip-view --clusterrole=eip-admission-view --user=<you>` (or --group=<yours>)'
 
 const editHint =
-  'An administrator gives it with: `kubectl create clusterrolebinding eip-editor --clusterrole=eip-admission-editor ' +
+  'An administrator can grant it with: `kubectl create clusterrolebinding eip-editor --clusterrole=eip-admission-editor ' +
   '--user=<you>`. It is a right of operators: it can spend money and take addresses'
 
 /** Runs a call for ElasticIPs; if it fails, says which right is missing, or that nothing is installed. */

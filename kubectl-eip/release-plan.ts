@@ -70,7 +70,7 @@ function orSingleStack(record: ElasticIP): string {
   if (!isSecond(record)) return ''
   const { namespace, name } = record.spec.claimRef ?? {}
   const patch = `kubectl patch service -n ${namespace} ${name} -p '{"spec":{"ipFamilyPolicy":"SingleStack"}}'`
-  return `. To keep the Service with its other address alone, take this one from it: \`${patch}\``
+  return `. To keep the Service with only its other address, remove this one: \`${patch}\``
 }
 
 function inUse(record: ElasticIP, all: PossibleUsers): string | undefined {

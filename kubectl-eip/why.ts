@@ -54,7 +54,7 @@ export function keyOfService(text: string, namespace: string): string {
   const parts = text.split('/')
   const [at, name] = parts.length === 1 ? [namespace, parts[0]] : parts
   if (parts.length > 2 || !isDnsLabel(at ?? '') || !isDnsLabel(name ?? ''))
-    throw new Refusal(`${JSON.stringify(text)} is no name of a Service: write NAME, or NAMESPACE/NAME`)
+    throw new Refusal(`${JSON.stringify(text)} is not the name of a Service: write NAME, or NAMESPACE/NAME`)
   return `${at}/${name}`
 }
 

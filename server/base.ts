@@ -156,5 +156,5 @@ function problemOf([first, ...others]: string[]): string | undefined {
 
 /** How a person restores a missing right. */
 const remedyOfMissingRights =
-  'Run install with its original flags, or upgrade the chart. If another namespace has eip-admission too, it took over the rights: ' +
+  'Run install with its original flags, or upgrade the chart. If eip-admission is also installed in another namespace, that installation took over the rights: ' +
   'a cluster has one installation'

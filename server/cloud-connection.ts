@@ -98,7 +98,7 @@ function readReload(metrics: Metrics, reload: SettingsReload): void {
 
 /** The remedy when the provider refuses every address, by fault. */
 const remedies: Partial<Record<CloudError['fault'], string>> = {
-  quota: 'delete reservations that are not needed, or ask the provider for a higher quota',
+  quota: 'delete reservations that are not needed, or request a higher quota from the provider',
   auth: 'give serve a token that may write',
 }
 

@@ -58,7 +58,7 @@ export const common = {
     format: list(network),
     default: '',
     sentence:
-      "Networks from which a user may choose a Service's own address, besides the reservations of the project. " +
+      "Networks from which a user may choose a Service's own address, in addition to the project's reservations. " +
       'Addresses that are valid only inside a host, a link or this cluster are always refused.',
   },
   onCloudFailure: {

@@ -12,7 +12,7 @@ const probes = {
     format: duration(100),
     default: '1s',
     sentence:
-      'How often each API server is probed, even if the previous probe has not ended. After a refusal the next probe follows in half of the time. Until an API server is good for the first time, the next probe follows a good answer in a quarter of the time.',
+      'How often each API server is probed, even if the previous probe has not ended. After a refusal the next probe follows in half of the time. Until an API server is healthy for the first time, the next probe follows a healthy answer in a quarter of the time.',
   },
   probeTimeoutMs: {
     title: 'control-plane probe timeout',
@@ -29,7 +29,7 @@ const probes = {
     format: number(1, 100),
     default: '3',
     sentence:
-      'Failures in a row after which the control-plane address leaves its holder; twice as many if the holder flapped before.',
+      'Failures in a row after which the control-plane address leaves its holder; twice as many if the holder has flapped.',
   },
   probeSuccesses: {
     title: 'control-plane probe successes',
@@ -38,7 +38,7 @@ const probes = {
     format: number(1, 1000),
     default: '10',
     sentence:
-      'Good answers in a row that make a node a candidate. While the holder continues to fail, fewer are enough, at least two.',
+      'Healthy answers in a row that make a node a candidate. While the holder continues to fail, fewer are enough, at least two.',
   },
   controlPlaneCooldownMs: {
     title: 'control-plane cool-down',
@@ -56,7 +56,7 @@ const probes = {
     format: duration(1000),
     default: '1m',
     sentence:
-      'How often the guardian reads the holder from the provider while nothing fails. Around a move it does so at once.',
+      'How often the guardian reads the holder from the provider while nothing fails. Around a move it does so immediately.',
   },
 } as const satisfies SettingsTable
 

@@ -25,7 +25,7 @@ export const ownNamespace = {
   env: 'POD_NAMESPACE',
   format: namespace,
   default: 'eip-admission',
-  sentence: 'Namespace of the objects of eip-admission itself.',
+  sentence: "Namespace of eip-admission's own objects.",
 } as const
 
 /** The API server to talk to. */

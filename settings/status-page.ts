@@ -31,7 +31,7 @@ export const statusPageSettings = {
     format: loopback,
     unset: 'no page on a loopback address',
     sentence:
-      'Loopback address and port, such as `127.0.0.1:10261`, where the status page is shown over plain HTTP. In a pod, only people who may forward its ports reach it. On the host network, every user of the host reaches it, so set a token there.',
+      'Loopback address and port, such as `127.0.0.1:10261`, where the status page is shown over plain HTTP. In a pod, only people who may forward its ports reach it. On the host network, every user of the host can reach it, so set a token there.',
   },
   statusPageTokenFile: {
     title: 'status page token file',

@@ -25,7 +25,7 @@ export const tlsSettings = {
     flag: '--tls-min-version',
     format: choice(['VersionTLS12', 'VersionTLS13']),
     default: 'VersionTLS12',
-    sentence: 'Lowest version of TLS on both ports.',
+    sentence: 'Minimum TLS version on both ports.',
   },
   tlsCipherSuites: {
     title: 'TLS cipher suites',
@@ -33,7 +33,7 @@ export const tlsSettings = {
     format: list({ ...choice([...suites, ...always]), placeholder: 'suite' }),
     default: '',
     sentence:
-      'Cipher suites of TLS 1.2 on both ports. An empty list means all that eip-admission has, each with forward secrecy. Those of TLS 1.3 are always on.',
+      'Cipher suites of TLS 1.2 on both ports. An empty list means all that eip-admission supports, each with forward secrecy. Those of TLS 1.3 are always on.',
   },
 } as const satisfies SettingsTable
 

@@ -78,7 +78,7 @@ function foreignReason({ node, router }: Session, peers: readonly BGPPeer[]): st
   )
   return (
     foreign &&
-    `BGPPeer ${foreign.metadata.name}, which eip-admission does not manage, speaks with router ${router.text} too; delete it`
+    `BGPPeer ${foreign.metadata.name}, which eip-admission does not manage, also has a session with router ${router.text}; delete it`
   )
 }
 

@@ -161,14 +161,14 @@ function annotations(): readonly Annotation[] {
       writers: ['user', 'eip-admission'],
       values: 'any text',
       sentence:
-        'Services with the same text may share an address at Cilium. Where its user writes none, eip-admission writes the address.',
+        'Services with the same text may share an address in Cilium. If the user does not set one, eip-admission writes the address.',
     },
     {
       name: sharingNamespaces,
       on: 'Service',
       writers: ['user'],
       values: 'names of namespaces, with commas between them',
-      sentence: 'Any Service of these namespaces can get the address of this one at Cilium; `*` means each namespace.',
+      sentence: "Any Service in these namespaces can get this Service's address in Cilium; `*` means every namespace.",
     },
     {
       name: secretsAnnotation,

@@ -111,16 +111,17 @@ export function reportedProblems(reports: readonly KubeObject[], state: Announce
 /** The message about each condition that is True. `mayPass`: it may take Cilium a moment to clear the condition. */
 const meanings: Record<string, { message: string; mayPass: boolean }> = {
   'cilium.io/PoolConflict': {
-    message: 'Cilium does not use the pool of the address, as another pool has it too; take it out of the other one',
+    message:
+      'Cilium does not use the pool of the address, because another pool has it too; remove it from the other one',
     mayPass: false,
   },
   'cilium.io/ConflictingClusterConfig': {
     message:
-      'no BGP session is configured, as Cilium uses one CiliumBGPClusterConfig for each node and another one selects this node; narrow its nodeSelector',
+      'no BGP session is configured, because Cilium uses one CiliumBGPClusterConfig for each node and another one selects this node; narrow its nodeSelector',
     mayPass: false,
   },
   'cilium.io/NoMatchingNode': {
-    message: 'no BGP session is configured, as no CiliumNode has the label kubernetes.io/hostname of this node',
+    message: 'no BGP session is configured, because no CiliumNode has the label kubernetes.io/hostname of this node',
     mayPass: true,
   },
   'cilium.io/MissingPeerConfigs': { message: 'the peer configuration of a BGP session is missing', mayPass: true },
@@ -166,7 +167,7 @@ function nodeProblems({ metadata: { name: node }, status = {} }: BGPNodeConfig, 
     ...failed.map(({ message }) => ({ subject, message: `Cilium's agent refuses its BGP configuration: ${message}` })),
     ...down.map(({ peerAddress, peeringState = 'unknown' }) => ({
       subject,
-      message: `the BGP session with router ${peerAddress} is ${peeringState} and not established; look at the password, and whether another program of this node speaks with this router`,
+      message: `the BGP session with router ${peerAddress} is ${peeringState} and not established; check the password, and whether another program on this node has a session with this router`,
       mayPass: true as const,
     })),
   ]

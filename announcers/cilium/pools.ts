@@ -70,7 +70,7 @@ export function holds({ spec }: LoadBalancerIPPool, address: IpAddress): boolean
 }
 
 function overlap({ text }: IpAddress, { metadata: { name } }: KubeObject): string {
-  return `address ${text} lies in CiliumLoadBalancerIPPool ${name}, which eip-admission does not manage. Of two pools with one address Cilium puts the younger out of use as a whole. Take ${text} out of the blocks of ${name}`
+  return `address ${text} lies in CiliumLoadBalancerIPPool ${name}, which eip-admission does not manage. If two pools have the same address, Cilium disables the younger one entirely. Remove ${text} from the blocks of ${name}`
 }
 
 /**

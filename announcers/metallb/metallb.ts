@@ -149,7 +149,7 @@ function metallbAnnotations(): readonly Annotation[] {
       on: 'Service',
       writers: ['user'],
       values: 'an IP address',
-      sentence: 'Requests an own address from MetalLB. MetalLB refuses it beside `spec.loadBalancerIP`.',
+      sentence: 'Requests an own address from MetalLB. MetalLB refuses it together with `spec.loadBalancerIP`.',
     },
     {
       name: metallbOldRequest,
@@ -171,7 +171,8 @@ function metallbAnnotations(): readonly Annotation[] {
       on: 'Service',
       writers: ['user'],
       values: 'any text',
-      sentence: 'Services with the same text may share an address at MetalLB. `takeover plan` does not warn of these.',
+      sentence:
+        'Services with the same text may share an address in MetalLB. `takeover plan` does not warn about these.',
     })),
   ]
 }

@@ -186,7 +186,7 @@ function makePool({ name, labels }: PoolName, spec: IPAddressPool['spec'], marks
 
 /** Why an address in a foreign pool gets none of our pools. */
 export function poolConflict(address: string, pool: string): string {
-  return `address ${address} is in ${pool}, which eip-admission does not manage, so it gets no pool of its own; remove it from there`
+  return `address ${address} is in ${pool}, which eip-admission does not manage, so it does not get its own pool; remove it from there`
 }
 
 function unavailableReason(

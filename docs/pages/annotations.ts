@@ -31,7 +31,7 @@ This page lists every annotation that eip-admission reads or writes, and its own
 
 - \`--cloud-provider\` chooses the dialect. A dialect has its own annotations; all others exist in every
   dialect.
-- A setting can change the names of some annotations. Its flag is beside the name; see [settings](settings.md).
+- A setting can change the names of some annotations. Its flag is next to the name; see [settings](settings.md).
 - Admission refuses an annotation of a Service that begins with \`eip-admission.dev/\` and is not in these tables. The error
   names the most similar annotation.
 ${prefixes}

@@ -2,8 +2,8 @@ import { type ProgramDeps, program } from '../../commands/program.ts'
 
 const opening = `# Commands
 
-\`eip-admission --help\` lists the commands, and \`--help\` after a command lists its flags. \`--help=all\` lists every flag, also
-those of each provider. Without a command, \`eip-admission\` runs \`serve\`, as the replaced programs did.
+\`eip-admission --help\` lists the commands, and \`--help\` after a command lists its flags. \`--help=all\` lists every flag,
+including those of each provider. Without a command, \`eip-admission\` runs \`serve\`, as the replaced programs did.
 [Settings](settings.md) explains each flag.
 `
 

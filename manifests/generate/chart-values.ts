@@ -24,7 +24,7 @@ const cloud: ValueRow[] = rowsOf({
       'webhook-secure-port': 10_260,
     },
     sentence:
-      'Every other setting of `eip-admission serve`, by the name of its flag without dashes in front, such as ' +
+      'Every other setting of `eip-admission serve`, named after its flag without the leading dashes, such as ' +
       '`loadbalancer: metallb:///`. A list may be a YAML list.',
   },
   'metallb.configMap': {
@@ -38,8 +38,8 @@ const webhooks: ValueRow[] = rowsOf({
     default: 'Ignore',
     sentence:
       'What the API server does while no replica answers. Ignore: Services are created, and the controller completes ' +
-      'them. Fail: creates and updates of LoadBalancer Services are refused, and so are protected deletions. That is not ' +
-      'so in kube-system and in the namespace of the chart, nor for writes of the status.',
+      'them. Fail: creates and updates of LoadBalancer Services are refused, and so are protected deletions. This does ' +
+      'not apply to kube-system, to the namespace of the chart, or to writes of the status.',
     schema: { enum: ['Ignore', 'Fail'] },
   },
   'webhooks.excludedNamespaces': {
@@ -58,15 +58,15 @@ const webhooks: ValueRow[] = rowsOf({
   'webhooks.url': {
     default: '',
     sentence:
-      'Where API servers call the webhooks if they do not reach Services, such as `https://10.0.0.5:10260`. Empty: the ' +
+      'Where API servers call the webhooks if they cannot reach Services, such as `https://10.0.0.5:10260`. Empty: the ' +
       'Service.',
     schema: { type: 'string', pattern: '^(https://[^/]+)?$' },
   },
   'webhooks.pathSecret': {
     default: '',
     sentence:
-      'The secret segment of the webhook paths. Empty: Helm makes one and keeps it. Set it where templates are ' +
-      'rendered without the cluster, as by Argo CD.',
+      'The secret segment of the webhook paths. Empty: Helm generates one and keeps it. Set it if templates are ' +
+      'rendered without access to the cluster, as by Argo CD.',
     // The API server accepts no other characters in a path.
     schema: { type: 'string', pattern: '^([a-z0-9][a-z0-9-]{5,61}[a-z0-9])?$' },
   },
@@ -110,7 +110,7 @@ const others: ValueRow[] = rowsOf({
   },
   extraObjects: {
     default: [],
-    sentence: 'More objects, as maps or as texts. Both are templates: `{{ .Release.Namespace }}` works in them.',
+    sentence: 'More objects, as maps or as strings. Both are templates: `{{ .Release.Namespace }}` works in them.',
     schema: list,
   },
   'crds.enabled': { default: true, sentence: 'Installs and upgrades the CRD of ElasticIP.' },
@@ -144,7 +144,7 @@ const others: ValueRow[] = rowsOf({
     default: false,
     sentence:
       'Shows the status page on a loopback address of the pod, for `kubectl port-forward`. On the host network every ' +
-      'user of the host reaches it: set a token there.',
+      'user of the host can reach it: set a token there.',
   },
   'statusPage.port': { default: 10_261, sentence: 'The port of the status page.', schema: port },
   'statusPage.tokenSecretName': {
@@ -165,7 +165,7 @@ const others: ValueRow[] = rowsOf({
     sentence: 'A ServiceMonitor of the Prometheus operator, and a PodMonitor for the guardians if there are any.',
   },
   'serviceMonitor.interval': { default: '30s', sentence: 'How often Prometheus scrapes.', schema: duration },
-  'serviceMonitor.labels': { default: {}, sentence: 'Labels by which Prometheus selects it.', schema: map },
+  'serviceMonitor.labels': { default: {}, sentence: 'Labels that Prometheus uses to select it.', schema: map },
   'prometheusRule.enabled': {
     default: false,
     sentence: 'A PrometheusRule with the alerts (docs/reference/alerts.md).',
@@ -184,7 +184,7 @@ const others: ValueRow[] = rowsOf({
     default: runbooks,
     sentence: 'The page that `runbook_url` of each alert links to, without the heading.',
   },
-  'prometheusRule.labels': { default: {}, sentence: 'Labels by which Prometheus selects it.', schema: map },
+  'prometheusRule.labels': { default: {}, sentence: 'Labels that Prometheus uses to select it.', schema: map },
   'dashboard.enabled': { default: false, sentence: 'A ConfigMap with the dashboard.' },
   'dashboard.files': {
     default: {},
@@ -193,7 +193,7 @@ const others: ValueRow[] = rowsOf({
   },
   'dashboard.labels': {
     default: { grafana_dashboard: '1' },
-    sentence: 'Labels by which Grafana selects it.',
+    sentence: 'Labels that Grafana uses to select it.',
     schema: map,
   },
 })

@@ -76,13 +76,13 @@ export const pods: ValueRow[] = rowsOf({
     default: false,
     sentence:
       'Runs the pods on the network of their nodes. They start before the pod network and stay when it fails, and an ' +
-      'API server that reaches no pods reaches them. Pod Security "restricted" refuses it.',
+      'API server that cannot reach pods can reach them. Pod Security "restricted" refuses it.',
   },
   dnsPolicy: {
     default: 'Default',
     sentence:
       'How the pods resolve names. `Default` uses the DNS of the node: cluster DNS starts on initialized nodes, which only ' +
-      'eip-admission initializes. Set `ClusterFirst` where `extraEnv` names a proxy by its Service.',
+      'eip-admission initializes. Set `ClusterFirst` if `extraEnv` refers to a proxy by its Service name.',
   },
   resources: { default: resources, sentence: 'Requests and limits of the container.', schema: map },
   podSecurityContext: {

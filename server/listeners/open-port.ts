@@ -30,7 +30,7 @@ export function portOpener(log: Log): OpenPort {
     } catch (error) {
       if (host !== allAddresses || !withoutIpv6.includes(codeOf(error))) throw explained(error, use, { host, port })
       hasIpv6 = false
-      log.info({ error: codeOf(error) }, 'this machine has no IPv6: listening on its IPv4 addresses alone')
+      log.info({ error: codeOf(error) }, 'this machine has no IPv6: listening only on its IPv4 addresses')
       await openPort(use, { host: wanted, port }, listen)
     }
   }

@@ -83,7 +83,7 @@ class FileReload implements SettingsReload {
     const hasNeeds = this.#needRestart.length > 0
     // A file for another project is refused because of its token, although the token itself is right.
     if (this.#refused !== undefined)
-      return `${path} was not taken up: ${this.#refused}${hasNeeds ? `; it has ${needs}` : ''}`
+      return `${path} was not applied: ${this.#refused}${hasNeeds ? `; it has ${needs}` : ''}`
     return hasNeeds ? `${path} has ${needs}` : undefined
   }
 
@@ -213,20 +213,20 @@ function reloadReport({ path, about, events, log }: ReportOptions) {
   }
   return {
     takenUp(settings: readonly string[]): void {
-      log.info({ file: path, settings }, 'settings of the configuration file taken up')
-      const message = `From ${path} taken up without a restart: ${settings.join(', ')}`
+      log.info({ file: path, settings }, 'settings of the configuration file applied')
+      const message = `Applied from ${path} without a restart: ${settings.join(', ')}`
       events.record(about, { type: 'Normal', reason: 'SettingsTakenUp', message })
     },
     refused: (wrong: string) =>
       warn(
         'SettingsRefused',
-        `${path} was not taken up, and the settings stay as they were. Correct it in the Secret that it is mounted from, or restore it there: ${wrong}`,
-        { fields: { wrong }, text: 'the configuration file was not taken up; the settings stay as they were' },
+        `${path} was not applied, and the settings stay as they were. Correct it in the Secret that it is mounted from, or restore it there: ${wrong}`,
+        { fields: { wrong }, text: 'the configuration file was not applied; the settings stay as they were' },
       ),
     needRestart: (settings: readonly string[]) =>
       warn(
         'SettingsNeedRestart',
-        `${path} has settings that count after a restart. Restart the process, or restore them: ${settings.join(', ')}`,
+        `${path} has settings that take effect after a restart. Restart the process, or restore them: ${settings.join(', ')}`,
         { fields: { settings }, text: 'settings of the configuration file need a restart' },
       ),
     /** Ends the reported state of a reason: if it recurs, it is new. */

@@ -112,7 +112,7 @@ export const catalogue = {
     ),
     ReserveRefused: warning(
       'The provider refuses to reserve an address: its quota is used up, or the token lacks a right.',
-      'Delete reservations that are not needed, ask for a higher quota, or correct the token.',
+      'Delete reservations that are not needed, request a higher quota, or correct the token.',
     ),
     SettingsTakenUp: normal('The configuration file changed, and the process uses its new settings.'),
     SettingsRefused: warning(

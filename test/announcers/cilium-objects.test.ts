@@ -153,7 +153,7 @@ for (const { name, block, isInWay } of foreignPools) {
       problems.map(({ subject }) => subject),
       isInWay ? [{ service: 'default/web' }] : [],
     )
-    for (const { message } of problems) assert.match(message, `Take ${address} out of the blocks of lan`)
+    for (const { message } of problems) assert.match(message, `Remove ${address} from the blocks of lan`)
     const later = plan(only, [lan, ourPool])
     assert.ok(later.names.includes(`CiliumLoadBalancerIPPool ${ourPool.metadata.name}`), 'the older of two stays')
   })

@@ -207,7 +207,7 @@ test('an address in a foreign pool stays there', () => {
   const { pools, problems } = look({ existing, addresses: [web, api] })
   assert.equal(pools, ['198.51.100.8 198.51.100.8/32'])
   assert.equal(problems, [
-    'default/web: address 198.51.100.7 is in IPAddressPool office, which eip-admission does not manage, so it gets no pool of its own; remove it from there',
+    'default/web: address 198.51.100.7 is in IPAddressPool office, which eip-admission does not manage, so it does not get its own pool; remove it from there',
   ])
 })
 

@@ -123,7 +123,7 @@ const rows: Row[] = [
   {
     name: 'an address of other software',
     service: makeService({ status: shows(address) }),
-    is: 'other software gave it',
+    is: 'other software assigned it',
   },
   {
     name: 'an address that we wrote, without the right to see its record',
@@ -287,7 +287,7 @@ for (const [text, key] of [
   ['we\u001bb', undefined],
 ] as const)
   test(`a person may name a Service as ${JSON.stringify(text)}`, () => {
-    if (key === undefined) assert.throws(() => keyOfService(text, 'shop'), 'is no name of a Service')
+    if (key === undefined) assert.throws(() => keyOfService(text, 'shop'), 'is not the name of a Service')
     else assert.is(keyOfService(text, 'shop'), key)
   })
 

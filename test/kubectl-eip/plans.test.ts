@@ -305,11 +305,11 @@ test('adopt refuses what an ElasticIP has already, and what is no reservation', 
   assert.throws(() => adopt('res-1'), 'belongs to ElasticIP office already (Available)')
   assert.throws(() => adopt(address), 'belongs to ElasticIP office already (Available)')
   assert.throws(() => adopt('203.0.113.99'), 'finds a reservation by its id')
-  assert.throws(() => adopt('a b'), 'is no id of a reservation')
+  assert.throws(() => adopt('a b'), 'is not the id of a reservation')
   const forOthers = 'Service shop/till could not have it: --allow names default alone. Add shop to --allow'
   assert.throws(() => adopt('res-2', { service: 'till', allowed: ['default'] }), forOthers)
   assert.is(adopt('res-2', { service: 'till', allowed: ['default', 'shop'] }).spec.claimRef?.namespace, 'shop')
-  assert.throws(() => adopt('x\u001b[2J'), 'is no id of a reservation')
+  assert.throws(() => adopt('x\u001b[2J'), 'is not the id of a reservation')
   // With one dot it would be the record of a Service.
   assert.throws(() => adopt('res-2', { name: 'default.web' }), 'cannot be the name')
 })

@@ -67,7 +67,7 @@ const isTakenUp = () => eventually('the file is taken up', async () => !(await r
 
 test('a token that the provider refuses is not taken up, and the process continues with the old one', async () => {
   mount({ ...before, apiKey: 'no-token-of-anybody' })
-  await says(`${file} was not taken up: `)
+  await says(`${file} was not applied: `)
   assert.not.match(await eventOf('Warning  SettingsRefused', 'stay as they were'), 'no-token-of-anybody')
   assert.is(await metric('last_reload_successful'), '0')
   assert.ok(await addressOf('with-the-old-token'))
@@ -159,7 +159,7 @@ const words = new RegExp(`belongs to project ${stage.project}, but the settings 
 
 test('a Secret of another account is not taken up by a process that runs', async () => {
   mount(foreign)
-  await says(`${file} was not taken up: `)
+  await says(`${file} was not applied: `)
   assert.match(await readyz(), /need a restart: project/)
   calls.clear()
   assert.ok(await addressOf('beside-a-copied-secret'))

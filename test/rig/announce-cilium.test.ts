@@ -241,7 +241,7 @@ test("a person's own configuration of Cilium stays as it is, and Events say what
       spec: { blocks: [{ cidr: network }], serviceSelector: { matchLabels: { of: 'nobody' } } },
     })
     const second = await create(scene, 'second')
-    await says(scene, `Take ${second} out of the blocks of wide`)
+    await says(scene, `Remove ${second} from the blocks of wide`)
     assert.is(shownIn(await scene.service('second')), undefined)
     await leadsTo(scene, 'web', address)
     await scene.run('delete', 'ciliumloadbalancerippool', 'wide')

@@ -31,7 +31,7 @@ async function saidOf(fault: Fault | 'reserved'): Promise<{ said: string[]; stat
 }
 
 for (const [fault, remedy] of [
-  ['quota', 'delete reservations that are not needed, or ask the provider for a higher quota'],
+  ['quota', 'delete reservations that are not needed, or request a higher quota from the provider'],
   ['auth', 'give serve a token that may write'],
 ] as const)
   test(`an Event about the process says that the provider refuses an address for ${fault}`, async () => {

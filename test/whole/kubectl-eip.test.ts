@@ -162,7 +162,7 @@ test('a person sees the id of a denied request, finds it in the log, and a progr
 test('why says what is wrong with a Service that has no address', async () => {
   assert.match(await found(3, 'why', 'absent'), 'There is no Service default/absent.')
   await stage.create(loadBalancer('inner', { spec: { type: 'ClusterIP' } }))
-  assert.match(await eip('why', 'inner'), 'wants no address: its type is ClusterIP')
+  assert.match(await eip('why', 'inner'), 'needs no address: its type is ClusterIP')
   await stage.create(loadBalancer('classed', { spec: { loadBalancerClass: 'other.example/lb' } }))
   assert.match(await found(2, 'why', 'default/classed'), 'for software of class other.example/lb')
   cloud.control.faults.add({ on: routes.reserve, answer: 503 })
@@ -171,7 +171,7 @@ test('why says what is wrong with a Service that has no address', async () => {
   assert.match(await eip('status'), /pending +1, the oldest for \d+s: default\/waits: Equinix Metal answered 503/)
   cloud.control.faults.clear()
   await stage.run('delete', 'service', 'waits')
-  assert.match(await refused('why', 'a/b/c'), 'is no name of a Service')
+  assert.match(await refused('why', 'a/b/c'), 'is not the name of a Service')
 })
 
 test('why asks the running eip-admission about a Service that was stored without it', async () => {
@@ -399,7 +399,7 @@ test('scripts read the same facts, and names for kubectl', async () => {
 
 test('an unknown command and a wrong flag have errors of their own', async () => {
   assert.match((await typed(['lits'], 1)).stderr, 'Did you mean list?')
-  assert.match(await refused('list', '-n', 'a/b'), 'no name of a namespace')
+  assert.match(await refused('list', '-n', 'a/b'), 'not the name of a namespace')
   assert.match(await refused('list', '--context', 'elsewhere'), 'elsewhere')
   assert.match(await refused('release', 'a', '--timeout', 'soon'), 'Write a duration')
 })

@@ -98,7 +98,7 @@ const announcementKind = 'servicebgpstatuses.metallb.io'
 
 const unreported = (loadBalancer: LoadBalancer): SoftwareFinding => ({
   level: 'manual',
-  what: 'this version of MetalLB does not write down what its speakers announce',
+  what: 'this version of MetalLB does not report what its speakers announce',
   why: 'from 0.15 on it does',
   fix: logCommand('speaker', loadBalancer),
 })

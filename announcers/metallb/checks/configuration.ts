@@ -106,7 +106,7 @@ function overlaps(pools: readonly Pool[]): SoftwareFinding[] {
       const shared = sharedRanges(one, other)
       if (shared === undefined) return []
       const { edit } = other.isOurs ? one : other
-      const whose = one.isOurs || other.isOurs ? 'this pool' : 'the pool that a person wrote'
+      const whose = one.isOurs || other.isOurs ? 'this pool' : 'the pool that someone wrote'
       return {
         level: 'error',
         what: `${one.what} and ${other.what} share addresses: ${shared}`,

@@ -128,7 +128,7 @@ function serviceFindings(judged: JudgedService): PlanFindings {
   if (before !== undefined && before !== after) {
     const holder = reservation ? `reservation ${reservation.id}` : 'its record'
     const what = `it shows ${before}, but ${holder} has ${after ?? 'no address yet'}`
-    const remedy = shell`kubectl describe service ${at}   # make both the same before`
+    const remedy = shell`kubectl describe service ${at}   # make both match before the takeover`
     return blocker('address-differs', where, { what, remedy })
   }
   return held === 'own' && before !== undefined ? doubts(judged, before) : []
@@ -155,7 +155,7 @@ function doubts(judged: JudgedService, before: string): PlanFindings {
   if (marks && namedCluster(own.scheme, marks) === 'other')
     return blocker('other-cluster', where, {
       what: `it shows ${before}, whose reservation names another cluster (cluster=${marks.cluster})`,
-      remedy: `if that is this cluster by a previous id, as after a restore from a backup: takeover plan --cluster-id=${marks.cluster}`,
+      remedy: `if that is a previous id of this cluster, as after a restore from a backup: takeover plan --cluster-id=${marks.cluster}`,
     })
   if (own.isReserved(address) === false && !own.isInRanges(address)) return missing(judged)
   return blocker('own-address', where, { what, remedy: 'give it another address before the takeover' })

@@ -160,10 +160,10 @@ function withoutPredecessor(recorded: Fact<Progress | undefined>, namespace: str
   const where = progress.found.workloads.map(({ kind, namespace: of, name }) => `${kind} ${of}/${name}`).join(', ')
   const removal = `kubectl delete configmap -n ${namespace} ${names.takeoverConfigMap}`
   const gone = blocker('predecessor-gone', where, {
-    what: 'it does not exist, so the settings cannot be read from it, and `undo` has no way back',
-    remedy: `if it is never to run again, remove the record of the takeover: \`${removal}\`; otherwise install it again as it was`,
+    what: 'it does not exist, so the settings cannot be read from it, and `undo` cannot start it again',
+    remedy: `if it will never run again, remove the record of the takeover: \`${removal}\`; otherwise install it again as it was`,
   })
-  return new End('blocked', 'a takeover was started, and its predecessor is not in the cluster any more', {
+  return new End('blocked', 'a takeover was started, and its predecessor is no longer in the cluster', {
     blockers: [gone],
   })
 }

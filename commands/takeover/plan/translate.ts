@@ -158,6 +158,6 @@ function secretProxy(name: string): PlanFinding {
 function unreadFinding({ where, what, isForbidden }: GivenSettings['unread'][number]): PlanFinding {
   return blocker('settings-unread', where, {
     what: `${where} ${what}, and the predecessor's settings are in it`,
-    remedy: `${isForbidden ? 'run takeover plan as a user who may read it' : 'run takeover plan again when it can be read'}, or give the settings by --cloud-config=FILE and flags`,
+    remedy: `${isForbidden ? 'run takeover plan as a user who may read it' : 'run takeover plan again when it can be read'}, or give the settings with --cloud-config=FILE and flags`,
   })
 }

@@ -25,7 +25,7 @@ const managers: { name: string; writes: readonly string[]; remedy: string }[] = 
   {
     name: "k3s or RKE2's folder of manifests",
     writes: ['objectset.rio.cattle.io/id', 'objectset.rio.cattle.io/hash'],
-    remedy: 'put a file with the name of its manifest and the ending .skip beside it on every server',
+    remedy: 'on every server, create a file next to its manifest with the same name and the suffix .skip',
   },
 ]
 

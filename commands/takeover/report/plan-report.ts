@@ -139,7 +139,9 @@ function grouped<T>(
 function nodesText({ nodes }: TakeoverPlan): string {
   const changed = nodes.filter(({ annotations, removed }) => annotations.length + removed.length > 0)
   return section(`Nodes (${nodes.length})`, [
-    changed.length === 0 ? 'none changes' : `the annotations of ${changed.length} change; nothing else of a node does`,
+    changed.length === 0
+      ? 'none changes'
+      : `the annotations of ${changed.length} change; nothing else about a node changes`,
     ...grouped(changed, {
       alike: ({ annotations, removed }) => [...annotations, '-', ...removed].join(),
       row: ({ name, annotations, removed }) => [

@@ -22,7 +22,7 @@ export function applyReport({ plan, services, gone, announcing }: ApplyResult, f
 /** The verified routes, and those that a person must check. */
 function announcingText(announcing: AnnouncingNodes | undefined): string {
   if (!announcing)
-    return 'Routes were not verified: this cluster has no ServiceBGPStatus, which MetalLB has from 0.15 on. Reach an address from outside.'
+    return 'Routes were not verified: this cluster has no ServiceBGPStatus, which MetalLB has from 0.15 on. Check from outside that an address answers.'
   const announced = counted(Object.keys(announcing).length, 'Services')
   return `MetalLB announces ${announced}, by its ServiceBGPStatus objects; none that was announced before is missing.`
 }

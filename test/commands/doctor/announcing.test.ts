@@ -236,7 +236,7 @@ test('an address that no speaker announces, where MetalLB writes that down', () 
   const of = (announcements: AnnouncementState[], definitions = [definition]) =>
     lines(speakers, { announcements, definitions, services, records }, crds)[0]
   assert.match(of([state('web', ['a-0'])]) ?? '', /^ok/)
-  assert.match(of([], []) ?? '', /^manual: this version of MetalLB does not write down/)
+  assert.match(of([], []) ?? '', /^manual: this version of MetalLB does not report/)
   assert.match(lines(metallbReports, { metallb: [] }, crds)[0] ?? '', /^manual: MetalLB does not report/)
   const silent = 'warning: no speaker of MetalLB announces 192.0.2.1 of Service default/web'
   assert.equal([of([]), of([state('web', [])]), of([state('other', ['a-0'])])], [silent, silent, silent])

@@ -166,7 +166,7 @@ for (const [name, text, says] of [
   [
     "holds a caller's own certificate",
     apiServer.cert,
-    'holds the certificate of CN=kube-apiserver, which is no authority',
+    'holds the certificate of CN=kube-apiserver, which is not an authority',
   ],
 ] as const) {
   test(`a file that ${name} is not taken for one of authorities`, () => {

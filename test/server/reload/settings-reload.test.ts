@@ -141,10 +141,10 @@ test('a token that the provider accepts is applied, and neither its log line nor
       {
         level: 'info',
         fields: { file: '/etc/cloud-sa.json', settings: ['API key'] },
-        message: 'settings of the configuration file taken up',
+        message: 'settings of the configuration file applied',
       },
     ])
-    assert.equal(events, ['Normal SettingsTakenUp: From /etc/cloud-sa.json taken up without a restart: API key'])
+    assert.equal(events, ['Normal SettingsTakenUp: Applied from /etc/cloud-sa.json without a restart: API key'])
     await pass(60_000)
     assert.is(trials.length, 1)
     assert.is(events.length, 1)
@@ -171,7 +171,7 @@ test('a token that the provider refuses is not applied, and tried again every 30
     assert.is(token(), 'first-token')
     assert.is(trials.length, 2)
     assert.is(lines.length, 1, 'one line, however often')
-    assert.match(reload.problem() ?? '', '/etc/cloud-sa.json was not taken up: Equinix Metal answered 401')
+    assert.match(reload.problem() ?? '', '/etc/cloud-sa.json was not applied: Equinix Metal answered 401')
     assert.not(reload.isTakenUp())
     cloud.answer = () => {}
     await pass(30_000)
@@ -205,7 +205,7 @@ test('when the file is as before, a refused token is no longer a problem', () =>
   }))
 
 const refused =
-  'Warning SettingsRefused: /etc/cloud-sa.json was not taken up, and the settings stay as they were. ' +
+  'Warning SettingsRefused: /etc/cloud-sa.json was not applied, and the settings stay as they were. ' +
   'Correct it in the Secret that it is mounted from, or restore it there: '
 
 test('a token that stays refused for a day is one Event, counted on often enough that the API server keeps it', () =>
@@ -300,8 +300,8 @@ test('a setting that needs a restart is named, and the token is tried in the pro
     assert.equal(
       [...new Set(events)],
       [
-        'Warning SettingsNeedRestart: /etc/cloud-sa.json has settings that count after a restart. Restart the process, or restore them: project',
-        'Normal SettingsTakenUp: From /etc/cloud-sa.json taken up without a restart: API key',
+        'Warning SettingsNeedRestart: /etc/cloud-sa.json has settings that take effect after a restart. Restart the process, or restore them: project',
+        'Normal SettingsTakenUp: Applied from /etc/cloud-sa.json without a restart: API key',
       ],
     )
   }))
