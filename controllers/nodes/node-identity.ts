@@ -68,7 +68,7 @@ function warnOfServiceAddresses({ serviceWith, event }: NodeIdentityDeps, node: 
     const service = serviceWith(address)
     if (service === undefined) continue
     const what = `${type} ${address} of the node is the address of Service ${service}, which moves and is released with it`
-    const remedy = 'set --node-ip of its kubelet to an address of the machine'
+    const remedy = "set its kubelet's --node-ip to an address of the machine"
     event(node, { type: 'Warning', reason: 'ServiceAddressOnNode', message: `${what}: ${remedy}` })
   }
 }

@@ -14,7 +14,7 @@ export const certificateAlerts: AlertGroup = {
       expr: `min ${per('instance')} (eip_admission_cert_not_after_timestamp_seconds) - time() < 6 * 3600`,
       summary: 'The serving certificate of the webhooks expires within six hours.',
       description:
-        'The certificate of {{ $labels.instance }} in namespace {{ $labels.namespace }} ends in {{ $value | humanizeDuration }} and was not renewed.',
+        'The certificate of {{ $labels.instance }} in namespace {{ $labels.namespace }} expires in {{ $value | humanizeDuration }} and was not renewed.',
       symptom,
       action:
         'Run `kubectl logs` of the leader: it says why it issues none. With cert-manager, run `kubectl describe certificate ' +
@@ -27,7 +27,7 @@ export const certificateAlerts: AlertGroup = {
       expr: `min ${perInstall} (eip_admission_ca_not_after_timestamp_seconds) - time() < 7 * 86400`,
       summary: 'The certificate authority of the webhooks expires within a week.',
       description:
-        'The authority that the API server trusts eip-admission in namespace {{ $labels.namespace }} by ends in {{ $value | humanizeDuration }}.',
+        'The authority with which the API server trusts eip-admission in namespace {{ $labels.namespace }} expires in {{ $value | humanizeDuration }}.',
       symptom,
       action:
         'Run `doctor`: `ca-bundle` says which authority. Check the Secret `eip-admission-ca` and the log of ' +

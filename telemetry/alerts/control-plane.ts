@@ -90,7 +90,7 @@ export const controlPlaneAlerts: AlertGroup = {
       quietWhile: cloudCauses,
       summary: 'The guardians have not read the holder of the control-plane address from the provider for ten minutes.',
       description: `No guardian ${where} has read the provider for {{ $value | humanizeDuration }}.`,
-      symptom: 'None yet. The guardians do not notice an assignment by hand.',
+      symptom: 'None yet. The guardians do not notice a manual assignment.',
       action:
         'Run `doctor` with the key of the guardians: `cloud-access` says whether the key and the connection to the provider work.',
       guide,

@@ -20,8 +20,8 @@ export const processAlerts: AlertGroup = {
       severity: 'critical',
       for: '10m',
       expr: 'absent(eip_admission_leader)',
-      summary: 'Prometheus reads no process of eip-admission.',
-      description: 'No process has been read for ten minutes: none runs, or Prometheus does not find them.',
+      summary: 'Prometheus cannot scrape any process of eip-admission.',
+      description: 'No process has been scraped for ten minutes: none is running, or Prometheus does not find them.',
       symptom: 'New Services get no address, and deleted ones stay in `Terminating`.',
       action: 'Run `kubectl get pods -n eip-admission`. If the pods run, check the targets of Prometheus.',
       guide: notReady,
@@ -43,7 +43,7 @@ export const processAlerts: AlertGroup = {
       severity: 'critical',
       for: '2m',
       expr: `max ${perInstall} (eip_admission_running_predecessors) > 0`,
-      summary: 'A program that eip-admission replaces runs beside it.',
+      summary: 'A program that eip-admission replaces is running alongside it.',
       description: `{{ $value }} workloads of a replaced program have pods while eip-admission leads ${where}.`,
       symptom: 'Both programs reserve an address for the same Service, and each overwrites the changes of the other.',
       action:
@@ -77,7 +77,7 @@ export const processAlerts: AlertGroup = {
       for: '15m',
       expr: `max ${per('name')} (${atLeader('min_over_time(workqueue_depth[15m])')}) > 10`,
       quietWhile: cloudCauses,
-      summary: 'The queue of a controller has not been short for half an hour.',
+      summary: 'The queue of a controller has been long for half an hour.',
       description: `{{ $value }} keys or more have waited in {{ $labels.name }} ${where} all the time.`,
       symptom: 'Changes to Services take effect late.',
       action:

@@ -16,20 +16,25 @@ const addresses: Row = {
   title: 'Addresses',
   panels: [
     stat(
-      ['Oldest pending', 's', 'How long the oldest address is waited for. Seconds are normal.', { bad: { from: 300 } }],
+      [
+        'Oldest pending',
+        's',
+        'How long the oldest Service has waited for its address. Seconds are normal.',
+        { bad: { from: 300 } },
+      ],
       `max(${series('eip_admission_oldest_pending_seconds')})`,
     ),
     stat(
       [
         'Oldest not announced',
         's',
-        'For how long a Service has had an address and not shown it. Seconds are normal.',
+        'How long a Service has had an address without showing it. Seconds are normal.',
         { bad: { from: 300 } },
       ],
       `max(${series('eip_admission_oldest_unannounced_seconds')})`,
     ),
     stat(
-      ['Addresses', 'short', 'What counts for the maximum of the cluster.'],
+      ['Addresses', 'short', "What counts towards the cluster's maximum."],
       `max(${series('eip_admission_addresses_counted', 'scope="cluster"')})`,
     ),
     stat(
@@ -131,11 +136,11 @@ const cloud: Row = {
   panels: [
     lines(['Calls', 'ops', 'By name.'], [rateBy('call', `${calls}_count`), '{{call}}']),
     lines(
-      ['Errors', 'ops', 'By fault. quota and auth need a person; rate-limit is waited for.'],
+      ['Errors', 'ops', 'By fault. quota and auth need an operator; rate-limit only needs time.'],
       [rateBy('call, result', `${calls}_count`, 'result!~"[0-9]+"'), '{{call}} {{result}}'],
     ),
     lines(
-      ['Duration', 's', 'What a user waits for is that of reserve.'],
+      ['Duration', 's', 'Users wait for the reserve call.'],
       [quantile(0.5, 'call', calls), 'p50 {{call}}'],
       [quantile(0.95, 'call', calls), 'p95 {{call}}'],
     ),
@@ -148,7 +153,7 @@ const controllers: Row = {
   title: 'Controllers',
   panels: [
     lines(
-      ['Keys that wait', 'short', 'At the leader. They come to rest after a burst.'],
+      ['Keys that wait', 'short', 'At the leader. They empty again after a burst.'],
       [`max by (name) (${seriesOfLeader('workqueue_depth')})`, '{{name}}'],
     ),
     lines(
@@ -161,7 +166,7 @@ const controllers: Row = {
       ],
     ),
     lines(
-      ['Retries', 'ops', 'Keys that come again after a failure.'],
+      ['Retries', 'ops', 'Keys that are retried after a failure.'],
       [
         `sum by (name) (rate(${series('workqueue_retries_total')}[$__rate_interval])` +
           ` and on (${target}) eip_admission_build_info)`,
@@ -210,7 +215,7 @@ const controlPlane: Row = {
       `max(${guard('problem')})`,
     ),
     stat(
-      ['Guardians that lead', 'short', 'One, where there is an address.', { width: 6, bad: { below: 1 } }],
+      ['Guardians that lead', 'short', 'One, if there is an address.', { width: 6, bad: { below: 1 } }],
       `sum(${guard('leader')})`,
     ),
     stat(
@@ -264,7 +269,7 @@ const processes: Row = {
       ],
     ),
     lines(
-      ['Versions', 'short', 'Two versions are normal only in a rolling update.'],
+      ['Versions', 'short', 'Two versions are normal only during a rolling update.'],
       [`count by (version, node_version, cloud) (${series('eip_admission_build_info')})`, '{{version}} {{cloud}}'],
     ),
     lines(

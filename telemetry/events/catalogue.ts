@@ -65,14 +65,14 @@ export const catalogue = {
     ),
     ServiceAddressOnNode: warning(
       'The node uses the address of a Service as its own, and loses it when the address moves or is released.',
-      'Set --node-ip of its kubelet to an address of the machine.',
+      "Set its kubelet's --node-ip to an address of the machine.",
     ),
     LabelNotPossible: warning(
       'The type, region or zone of the machine cannot be the value of a label, so the node does not have that label.',
       'Set the label yourself if Pods need it.',
     ),
     DeletingNode: normal('The controller deletes the node: its machine no longer exists.'),
-    DeletingNodeFailed: warning('The API server refused to delete the node.', 'Give the right that the text names.'),
+    DeletingNodeFailed: warning('The API server refused to delete the node.', 'Grant the right that the text names.'),
     NodeNotDeleted: warning(
       'The machine of the node no longer exists, but the node is kept, for the reason in the text.',
       'Delete the node if you are sure that its machine no longer exists.',
@@ -84,11 +84,11 @@ export const catalogue = {
   }),
   ...about('Deployment, DaemonSet', {
     OtherCloudController: warning(
-      'Another cloud controller manager runs, and writes the same nodes or Services as eip-admission.',
+      'Another cloud controller manager is running, and writes the same nodes or Services as eip-admission.',
       'In one of the two programs, turn off the parts that the text names.',
     ),
     PredecessorRuns: warning(
-      'A program that eip-admission replaces still runs. Both write the same Services.',
+      'A program that eip-admission replaces is still running. Both write the same Services.',
       'Stop it, and whatever starts it again, such as a pipeline that applies its manifest.',
     ),
   }),

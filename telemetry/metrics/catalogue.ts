@@ -102,7 +102,7 @@ export const catalogue = {
     'When the first certificate authority with which the API server trusts this process expires, in seconds since 1970.',
   ),
   eip_admission_control_plane_holder: gauge(
-    'The node that has the control-plane address, as the provider was last read.',
+    'The node that has the control-plane address, according to the last read from the provider.',
     'node',
   ),
   eip_admission_control_plane_leader: gauge('Whether this guardian may move the control-plane address.'),
@@ -122,7 +122,7 @@ export const catalogue = {
     'result',
   ),
   eip_admission_control_plane_outage_seconds_total: counter(
-    'Time without a good answer at the control-plane address around its moves.',
+    'Time without a healthy answer at the control-plane address around its moves.',
   ),
   eip_admission_settings_last_reload_successful: gauge(
     'Whether the process uses the current configuration file. Absent without such a file.',
@@ -135,7 +135,7 @@ export const catalogue = {
   process_open_fds: gauge('Open file descriptors. Absent if the system does not report them.'),
   process_start_time_seconds: gauge('When the process started, in seconds since 1970.'),
   nodejs_heap_size_used_bytes: gauge('JavaScript heap in use.'),
-  nodejs_eventloop_lag_seconds: gauge('How late the event loop ran a callback just now.'),
+  nodejs_eventloop_lag_seconds: gauge('How late the event loop last ran a callback.'),
   nodejs_eventloop_utilization_ratio: gauge(
     'Share of time that the event loop was busy since the metrics were last read.',
   ),
