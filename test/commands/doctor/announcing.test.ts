@@ -486,7 +486,7 @@ test('what is in the way of Cilium, by its objects and by its reports', () => {
     'error: the cluster does not know CiliumLoadBalancerIPPool',
   ])
   const wide = cilium('CiliumLoadBalancerIPPool', 'wide', { spec: { blocks: [{ cidr: '192.0.2.0/24' }] } })
-  assert.match(of({ existing: [wide] })[0] ?? '', /^error: Service default\/web: .* Take 192.0.2.1 out of .* wide$/)
+  assert.match(of({ existing: [wide] })[0] ?? '', /^error: Service default\/web: .* Remove 192.0.2.1 from .* wide$/)
   const conditions = [{ type: 'cilium.io/PoolConflict', status: 'True', message: '' }]
   const conflicting = cilium('CiliumLoadBalancerIPPool', 'eip-admission-192.0.2.1', { status: { conditions } })
   assert.match(of({ reports: [conflicting] })[0] ?? '', /^error: Service default\/web: Cilium does not use the pool/)
