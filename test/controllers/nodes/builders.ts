@@ -2,7 +2,7 @@ import type { Machine, MachineAddress, Machines, ProviderIds } from '../../../cl
 import { uninitialized } from '../../../controllers/nodes/taints.ts'
 import type { Node, NodeAddress, Taint } from '../../../kube/objects.ts'
 
-export const ids: ProviderIds = { scheme: 'equinixmetal', older: ['packet'], id: /^m-\d+$/ }
+export const ids: ProviderIds = { scheme: 'equinixmetal', older: ['packet'], id: /^m-\d+$/i }
 
 /** Only what the server hears from a kubelet that waits for us. */
 export const waiting: Taint = { key: uninitialized, value: 'true', effect: 'NoSchedule' }

@@ -109,6 +109,17 @@ test('a node stays if the provider says that its machine no longer exists but li
   assert.ok(node(1))
 })
 
+test('a node whose kubelet names its machine in capitals stays, because the machine exists', async () => {
+  const { look, cloud, is, node, time } = makeCluster(4)
+  cloud.all = cloud.all.map((machine) => (machine.id === 'm-1' ? { ...machine, name: 'host-1' } : machine))
+  is(1, { ready: 'Unknown', providerID: 'equinixmetal://M-1' })
+  for (const ms of [0, 40_000]) {
+    time.ms = ms
+    await look(1)
+  }
+  assert.ok(node(1))
+})
+
 test('a machine that was replaced under its name is for a person to sort out', async () => {
   const { look, cloud, is, isGone, node, said, time } = makeCluster(4)
   isGone(1)

@@ -7,6 +7,8 @@ const cases = [
   { said: 'equinixmetal://m-1', read: { kind: 'machine', id: 'm-1' } },
   { said: 'packet://m-1', read: { kind: 'machine', id: 'm-1' } },
   { said: 'm-1', read: { kind: 'machine', id: 'm-1' } },
+  { said: 'M-1', read: { kind: 'machine', id: 'm-1' } },
+  { said: 'packet://M-1', read: { kind: 'machine', id: 'm-1' } },
   { said: undefined, read: { kind: 'absent' } },
   { said: '', read: { kind: 'absent' } },
   { said: 'aws:///eu-west-1a/i-01', read: { kind: 'foreign' } },
