@@ -211,7 +211,10 @@ function withoutDeleted(listed: Reservation[], releaseRecords: ElasticIP[]): Res
   return listed.filter(({ id }) => !deleted.has(id))
 }
 
-/** Completes deletions that were begun; returns the listed reservations that may still be ours. */
+/**
+ * Completes deletions that were begun; returns the listed reservations that may still be ours. A copy waits: since its
+ * backup, the original may have given a reservation to another Service.
+ */
 async function resumeReleases(
   deps: SweepDeps,
   { releaseRecords, listed, failed }: { releaseRecords: ElasticIP[]; listed: Reservation[]; failed: Failures },
@@ -219,10 +222,11 @@ async function resumeReleases(
 ): Promise<Reservation[]> {
   const byId = new Map(listed.map((one) => [one.id, one]))
   const deleted = new Set<string>()
+  const isOurs = deps.heartbeats.state().kind === 'ours'
   for (const record of releaseRecords) {
     const id = reservationIdOf(record) ?? ''
     if (record.status?.deletionRequestedAt) deleted.add(id)
-    await failed.isolate(() => resumeRelease(deps, { record, listed: byId.get(id) }, signal))
+    if (isOurs) await failed.isolate(() => resumeRelease(deps, { record, listed: byId.get(id) }, signal))
   }
   return listed.filter(({ id, marks }) => namedCluster(deps.scheme, marks) !== 'other' && !deleted.has(id))
 }

@@ -2,7 +2,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { ClusterState } from '../../../ledger/identity/heartbeats.ts'
-import { type ElasticIP, elasticIPs } from '../../../ledger/record/elastic-ip.ts'
+import { type ElasticIP, elasticIPs, releaseRecordName } from '../../../ledger/record/elastic-ip.ts'
 import { warmLabel, recordFinalizer } from '../../../ledger/record/names.ts'
 import { serviceMarks, sourceMarks } from '../../../ledger/record/marks.ts'
 import { type ReleaseDeps, release, releaseSource } from '../../../ledger/release/release.ts'
@@ -75,5 +75,20 @@ for (const [name, record, run, of] of ways)
       // An address that is not released keeps its record, or nobody would know of it.
       assert.is(harness.api.stored(elasticIPs).length, state.kind === 'ours' ? 0 : 1)
     })
+
+const allowed = { ours: 'all', unchecked: 'nothing', waiting: 'no-release', foreign: 'nothing' } as const
+for (const state of states)
+  test(`a deletion that a sweep continues, while the cluster is ${state.kind}`, async () => {
+    const harness = makeHarness()
+    harness.cloud.put(makeReservation({ marks: serviceMarks(scheme, 'default/web') }))
+    const status = { ...held, phase: 'Releasing', deletionRequestedAt: deletionTimestamp } as const
+    const spec = { reclaimPolicy: 'Delete', reservationID: 'res-1' } as const
+    harness.api.put(elasticIPs, makeLot(releaseRecordName('res-1'), spec, status))
+    const { heartbeats, sweep } = harness.process('a')
+    Object.assign(heartbeats, { state: () => state, check: async () => allowed[state.kind] })
+    await Promise.allSettled([sweep(neverAborted)])
+    assert.equal(harness.cloud.released, state.kind === 'ours' ? ['res-1'] : [])
+    assert.is(harness.api.stored(elasticIPs).length, state.kind === 'ours' ? 0 : 1)
+  })
 
 test.run()
