@@ -182,7 +182,7 @@ function ofCloud(help: ProgramDeps['help']): (section: Section) => boolean {
  * The help of a command that finds the settings of `serve` itself shows only how to reach the cluster and the provider.
  */
 function ofFinder(help: ProgramDeps['help']): (section: Section) => boolean {
-  const places = ['Cloud', 'Cluster']
+  const places = ['Provider', 'Cluster']
   return (section) => !help || !serveSections.includes(section) || places.includes(section.heading)
 }
 

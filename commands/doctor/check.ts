@@ -6,7 +6,7 @@ import type { Remedy } from '../../lib/remedy.ts'
 export const sections = [
   'API server',
   'Webhooks',
-  'Cloud',
+  'Provider',
   'Nodes',
   'Addresses',
   'Announcing',

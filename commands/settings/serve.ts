@@ -37,7 +37,7 @@ export type ServeSettings = {
 
 /** Every setting of `serve`, in the order in which people look for them. */
 export const serveSections: readonly Section[] = [
-  { heading: 'Cloud', table: cloudChoice },
+  { heading: 'Provider', table: cloudChoice },
   { heading: 'Addresses', table: common },
   ...dialects.map(({ title, rows }) => ({ heading: title, table: rows, isDialect: true as const })),
   ...processSections,

@@ -39,7 +39,7 @@ The names and meanings of all annotations are in [annotations](annotations.md).
 export function settingsReference(): string {
   const parts = [
     opening,
-    section({ heading: 'Cloud', table: cloudChoice }, 2),
+    section({ heading: 'Provider', table: cloudChoice }, 2),
     ...dialects.map(dialectPart),
     loadBalancerPart(),
     commonPart(),

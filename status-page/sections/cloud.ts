@@ -14,7 +14,7 @@ export function cloudSection({ name, calls, lastSuccessAtMs, locations }: CloudF
   const failed = calls.reduce((sum, one) => sum + one.failed, 0)
   return {
     id: 'cloud',
-    title: 'Cloud',
+    title: 'Provider',
     blocks: [
       {
         kind: 'tiles',

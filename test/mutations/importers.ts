@@ -13,6 +13,21 @@ export function testsOf(path: string, sources: ReadonlyMap<string, string>): str
   return [...tests.filter(isNear), ...tests.filter((file) => !isNear(file))]
 }
 
+/** Tests of the whole product, which import no room: those first whose path shares the most words with the file's. */
+export function farTestsOf(path: string, sources: ReadonlyMap<string, string>): string[] {
+  const words = stemsOf(path)
+  const shared = (file: string) => [...stemsOf(file)].filter((word) => words.has(word)).length
+  return [...sources.keys()]
+    .filter((file) => file.endsWith('.test.ts') && ['whole', 'matrix'].some((folder) => isIn(folder, file)))
+    .filter((file) => !isIn('rig', file))
+    .toSorted((one, other) => shared(other) - shared(one))
+}
+
+/** The first letters of each word of a path: "assigning" and "assigned" share them. */
+function stemsOf(path: string): Set<string> {
+  return new Set((path.match(/[a-z]{4,}/g) ?? []).map((word) => word.slice(0, 5)))
+}
+
 /** The files that import a file, those that import it directly first. */
 function importersOf(path: string, sources: ReadonlyMap<string, string>): string[] {
   const found = new Set([path])

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { testsOf } from './importers.ts'
+import { farTestsOf, testsOf } from './importers.ts'
 import { mutationsOf } from './mutate.ts'
 
 const rows: [line: string, mutations: string[]][] = [
@@ -38,6 +38,16 @@ test('the tests of a file are those that import it: of its own folder, then the 
     'test/room/own.test.ts',
     'test/far/near.test.ts',
     'test/far/far.test.ts',
+  ])
+})
+
+test('of the tests of the whole product, those come first whose path shares the most words with the file', () => {
+  const paths = ['whole/nodes', 'matrix/announcing', 'whole/assigned-nodes', 'rig/whole/assigned', 'assigning/mover']
+  const sources = new Map(paths.map((path) => [`test/${path}.test.ts`, '']))
+  assert.equal(farTestsOf('controllers/assigning/service-nodes.ts', sources), [
+    'test/whole/assigned-nodes.test.ts',
+    'test/whole/nodes.test.ts',
+    'test/matrix/announcing.test.ts',
   ])
 })
 

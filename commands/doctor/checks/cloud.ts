@@ -12,7 +12,7 @@ import { shell } from '../../../lib/remedy.ts'
 
 export const cloudAccess = defineCheck({
   id: 'cloud-access',
-  section: 'Cloud',
+  section: 'Provider',
   checks:
     'The token may read everything at the provider that `serve` reads. Write access cannot be checked without a write.',
   good: 'the token may read the project, its reservations, machines and BGP',
@@ -47,7 +47,7 @@ function failedRead({ what, problem, fault }: CloudRead, cloud: string): Finding
 
 export const location = defineCheck({
   id: 'location',
-  section: 'Cloud',
+  section: 'Provider',
   checks: 'The provider has the location that the settings name.',
   good: 'the provider has the location of the settings',
   needs: ['locations'],
@@ -63,7 +63,7 @@ export const location = defineCheck({
 
 export const cloudPace = defineCheck({
   id: 'rate-limit',
-  section: 'Cloud',
+  section: 'Provider',
   checks: 'The provider refused none of these reads because of its rate limit.',
   good: 'the provider refused no call because of its rate limit',
   needs: ['cloudPace'],
@@ -84,7 +84,7 @@ const nearlyFull = 0.9
 
 export const addressLimits = defineCheck({
   id: 'address-limits',
-  section: 'Cloud',
+  section: 'Provider',
   checks:
     'There is room below --max-addresses and --max-addresses-per-namespace, and the provider refused no address for its quota.',
   good: 'there is room for more addresses, as far as the limits and the provider say',
@@ -141,7 +141,7 @@ function quotaFinding(record: ElasticIP, cloud: string): Finding {
 
 export const clusterId = defineCheck({
   id: 'cluster-id',
-  section: 'Cloud',
+  section: 'Provider',
   checks: "The cluster id is the one in the marks of this cluster's reservations.",
   good: 'the cluster id is the one of the reservations',
   needs: ['cluster'],
@@ -155,7 +155,7 @@ export const clusterId = defineCheck({
 
 export const project = defineCheck({
   id: 'project',
-  section: 'Cloud',
+  section: 'Provider',
   checks: 'The project of the settings is the one that the ledger remembers, or has its reservations.',
   good: 'the project is the one of the ledger',
   needs: ['cluster', 'records', 'reservations'],
@@ -176,7 +176,7 @@ export const project = defineCheck({
 
 export const recentErrors = defineCheck({
   id: 'recent-errors',
-  section: 'Cloud',
+  section: 'Provider',
   checks: 'Every Warning Event of eip-admission in the last hour was followed by a later Event about the same object.',
   good: 'no warning in the last hour that is not settled',
   needs: ['events'],
