@@ -27,14 +27,17 @@ export type Agents = { send(access: Access, request: Request, signal: AbortSigna
 
 /** The connections of one client. The first request opens one. If all are busy, a request waits for one. */
 export function agents(maxSockets = 32): Agents {
-  let shared: { identity: string; agent: Agent } | undefined
+  let shared: { access: Access; identity: string; agent: Agent } | undefined
 
   const sharedAgent = (access: Access) => {
     if (access.proxy) return access.proxy
+    // The credentials are the same object until they are read again.
+    if (shared?.access === access) return shared.agent
     const identity = identityOf(access)
     // The old agent completes its calls in flight, and its idle connections time out.
-    if (shared?.identity !== identity) shared = { identity, agent: makeAgent(access, { ...kept, maxSockets }) }
-    return shared.agent
+    const agent = shared?.identity === identity ? shared.agent : makeAgent(access, { ...kept, maxSockets })
+    shared = { access, identity, agent }
+    return agent
   }
 
   return {

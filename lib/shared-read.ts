@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
 /** A read that is made once for several simultaneous callers. */
 export type SharedRead<T> = {
   /** The result of a read that begins after this call, so it is never older. */
@@ -12,29 +14,42 @@ export type SharedReadOptions<T> = {
   read: (signal: AbortSignal) => Promise<T>
   /** How long a value stays recent after its answer. */
   recentMs: number
+  /** The pause after a read, as a multiple of the read's length, but a second at most. Callers meanwhile share the next one. */
+  pauseFactor?: number
   /** The error for a caller that stops waiting, and for a read that has no callers left. */
   abandonedError: (cause: unknown) => Error
 }
 
-type ReadingOptions = Pick<SharedReadOptions<unknown>, 'abandonedError'> & { after: Promise<void> | undefined }
+type ReadingOptions = Pick<SharedReadOptions<unknown>, 'abandonedError'> & { after: Promise<void> }
+
+const maxPauseMs = 1_000
 
 /** Makes a read that has not run yet. At most one runs at a time, and callers who arrive meanwhile share the next one. */
-export function sharedRead<T>({ read, recentMs, abandonedError }: SharedReadOptions<T>): SharedRead<T> {
+export function sharedRead<T>(options: SharedReadOptions<T>): SharedRead<T> {
+  const { read, recentMs, pauseFactor = 0, abandonedError } = options
   let current: Reading<T> | undefined
   let next: Reading<T> | undefined
   let good: { value: T; startedAtMs: number; endedAtMs: number } | undefined
   let changedAtMs = -Infinity
+  let pauseEndsMs = -Infinity
 
   const carryOut = async (reading: Reading<T>, ends: AbortSignal) => {
     current = reading
     if (next === reading) next = undefined
     const startedAtMs = performance.now()
     const value = await read(ends)
-    good = { value, startedAtMs, endedAtMs: performance.now() }
+    const endedAtMs = performance.now()
+    good = { value, startedAtMs, endedAtMs }
+    pauseEndsMs = endedAtMs + Math.min(maxPauseMs, pauseFactor * (endedAtMs - startedAtMs))
     return value
   }
+  const rested = async () => {
+    await current?.settled
+    const leftMs = pauseEndsMs - performance.now()
+    if (leftMs > 0) await sleep(leftMs)
+  }
   const fresh = (signal: AbortSignal) => {
-    if (!next || next.isAbandoned()) next = makeReading(carryOut, { abandonedError, after: current?.settled })
+    if (!next || next.isAbandoned()) next = makeReading(carryOut, { abandonedError, after: rested() })
     return next.join(signal)
   }
 

@@ -7,7 +7,7 @@ import { failureOf, neverAborted } from '../clouds/scripted-server.ts'
 type Read = { resolve: (value: string) => void; fail: (error: Error) => void; signal: AbortSignal }
 
 /** A shared read whose values the test gives, in the order in which the reads begin. */
-function makeShared(recentMs = 60_000) {
+function makeShared({ recentMs = 60_000, pauseFactor = 0 } = {}) {
   const reads: Read[] = []
   const read = (signal: AbortSignal) => {
     const { promise, resolve, reject } = Promise.withResolvers<string>()
@@ -16,7 +16,7 @@ function makeShared(recentMs = 60_000) {
     return promise
   }
   const abandonedError = (cause: unknown) => new Error('abandoned', { cause })
-  const shared = sharedRead({ read, recentMs, abandonedError })
+  const shared = sharedRead({ read, recentMs, pauseFactor, abandonedError })
   return { reads, shared, fresh: () => shared.fresh(neverAborted), recent: () => shared.recent(neverAborted) }
 }
 
@@ -43,6 +43,21 @@ test('callers who come during a read share the one after it, as it may show an o
   assert.is(reads.length, 2)
   reads[1]?.resolve('after')
   assert.equal([await first, ...(await others)], ['before', 'after', 'after'])
+})
+
+test('a read is followed by a pause in proportion to its length, and callers meanwhile share the next one', async () => {
+  const { reads, fresh } = makeShared({ pauseFactor: 5 })
+  const first = fresh()
+  await sleep(40)
+  reads[0]?.resolve('before')
+  await first
+  const others = Promise.all([fresh(), sleep(20).then(fresh)])
+  await sleep(100)
+  assert.is(reads.length, 1)
+  await sleep(200)
+  assert.is(reads.length, 2)
+  reads[1]?.resolve('after')
+  assert.equal(await others, ['after', 'after'])
 })
 
 test('a read that fails, fails for its own callers and not for those of the next one', async () => {
@@ -128,7 +143,7 @@ test('a value from before our own change is not recent', async () => {
 })
 
 test('a value is not recent after its time', async () => {
-  const { reads, recent } = makeShared(5)
+  const { reads, recent } = makeShared({ recentMs: 5 })
   const first = recent()
   await settled()
   reads[0]?.resolve('before')
