@@ -19,7 +19,7 @@ test('the guides are grouped by what a reader wants', () => {
   const guides = sidebar().find(({ link }) => link === '/guides/')
   const groups = new Map(guides?.items?.map(({ text, items = [] }) => [text, items.map(({ link }) => link)]))
   for (const [group, page] of [
-    ['Clouds', '/guides/hetzner'],
+    ['Providers', '/guides/hetzner'],
     ['Announcing software', '/guides/metallb'],
     ['Migrate', '/guides/from-cherry-servers'],
     ['Operate', '/guides/troubleshooting'],
