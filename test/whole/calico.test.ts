@@ -36,7 +36,7 @@ test('without the kinds of Calico an Event says what brings them', async () => {
   address = spec.loadBalancerIP ?? ''
   await eventually('the Event', async (observe) => {
     const messages = await stage.run('get', 'events', '-o', 'jsonpath={.items[*].message}')
-    return observe(messages).includes('which Calico 3.31 or later, with its API server') || undefined
+    return observe(messages).includes('which comes with Calico 3.31 or later, with its API server') || undefined
   })
 })
 
