@@ -52,7 +52,7 @@ export type Arena = {
   /** Whether people make mistakes with kubectl. */
   isCareless: boolean
   /** The reservation of the ElasticIP that an operator provisions, once it is ordered. */
-  office: { id?: string | undefined }
+  office: { id?: string | undefined; order?: Promise<{ id: string } | undefined> | undefined }
   /** The addresses of another program of the project by their reservations, and its server. */
   strangers: { held: Map<string, string>; machine?: string | undefined }
   logs: string

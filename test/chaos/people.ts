@@ -18,9 +18,14 @@ export const ofAdministrators: Action[] = [
     often: 3,
     name: 'an administrator provisions an address',
     run: async ({ client, stage, ordered, office: provisioned }) => {
-      provisioned.id ??= (await orderIn(stage, []))?.id
+      // Steps overlap: two that come first share one order.
+      provisioned.order ??= orderIn(stage, [])
+      provisioned.id = (await provisioned.order)?.id
       const { id } = provisioned
-      if (id === undefined) return
+      if (id === undefined) {
+        provisioned.order = undefined
+        return
+      }
       if (!ordered.includes(id)) ordered.push(id)
       await client.create(elasticIPs, makeLot(office, { reservationID: id, reclaimPolicy: 'Retain' }))
     },
