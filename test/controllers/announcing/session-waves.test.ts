@@ -51,6 +51,13 @@ const cases: Case[] = [
     units: 0,
   },
   {
+    name: 'an object with sessions of that node and of another interrupts those of the other',
+    changes: [changed('removal', { nodes: 'z' }, { nodes: 'a' })],
+    wanted: [{ nodes: 'a', isStored: true }],
+    wave: ['removal z r1'],
+    units: 1,
+  },
+  {
     name: 'a session that another replaces goes with it',
     changes: [changed('creation', { nodes: 'a' }), changed('removal', { nodes: 'a' })],
     wanted: [{ nodes: 'a' }],
