@@ -28,6 +28,14 @@ export class KubeError extends Error {
   }
 }
 
+/** A maintenance page that asks for an hour does not know that we miss changes meanwhile. */
+const maxAskedMs = 60_000
+
+/** How long the API server, or a proxy before it, asks us to wait before we look again: a minute at most. */
+export function askedWaitMs({ retryAfterMs }: KubeError): number | undefined {
+  return retryAfterMs === undefined ? undefined : Math.min(retryAfterMs, maxAskedMs)
+}
+
 /** Whether the API server denied us a right. */
 export function isForbidden(error: unknown): error is KubeError {
   return error instanceof KubeError && error.reason === 'Forbidden'

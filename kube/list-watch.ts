@@ -1,7 +1,7 @@
 import { type Backoff, backoffMs } from '../lib/repeat.ts'
 import type { KubeClient, ListOptions } from './client.ts'
 import type { Clock } from './clock.ts'
-import { KubeError, isGone } from './errors.ts'
+import { KubeError, askedWaitMs, isGone } from './errors.ts'
 import { pagesOf } from './list-all.ts'
 import type { Log } from './log.ts'
 import type { KubeObject } from './objects.ts'
@@ -46,9 +46,6 @@ export type ListWatch<T extends KubeObject> = {
 
 /** The resource version of the store, and the failures since the last healthy watch. */
 type Progress = { version: string | undefined; failures: number; hasExpired: boolean; wasAway: boolean }
-
-/** A maintenance page that asks for an hour does not know that we miss changes meanwhile. A single watch costs little. */
-const maxAskedMs = 60_000
 
 type WatchEnd = { watchedMs: number; error: unknown }
 
@@ -134,8 +131,8 @@ function nextWaitMs({ watchedMs, error }: WatchEnd, progress: Progress, pace: Pa
   // After any other failure, the server still has the events since our version, while a list is expensive for it.
   progress.wasAway ||= error instanceof KubeError && (error.status === 0 || error.status >= 500)
   if (mayBeRestored(error, progress)) progress.version = undefined
-  const retryAfterMs = error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0
-  return Math.max(Math.min(retryAfterMs, maxAskedMs), backoffMs(progress.failures, pace))
+  const askedMs = error instanceof KubeError ? (askedWaitMs(error) ?? 0) : 0
+  return Math.max(askedMs, backoffMs(progress.failures, pace))
 }
 
 /**

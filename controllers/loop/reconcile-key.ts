@@ -1,5 +1,5 @@
 import { CloudError } from '../../clouds/ports/cloud.ts'
-import { KubeError, isConflict } from '../../kube/errors.ts'
+import { KubeError, askedWaitMs, isConflict } from '../../kube/errors.ts'
 import type { Log } from '../../kube/log.ts'
 import type { Key, KubeObject } from '../../kube/objects.ts'
 import type { Process, Queue } from '../../kube/queue.ts'
@@ -35,9 +35,6 @@ const maxHoldMs = 30_000
 
 /** A provider that asks for a longer wait does not know that users change their objects. */
 const maxAskedMs = 10 * 60_000
-
-/** The same of a proxy before the API server, whose maintenance page asks for an hour. A single call costs little there. */
-const maxAskedOfServerMs = 60_000
 
 /** Reconciles a key and decides when it is due again, which no other code does. */
 export function reconcileKey(options: ReconcileOptions): Process {
@@ -123,9 +120,9 @@ function retryAfter(error: unknown): number | undefined {
     const waits = error.errors.map(retryAfter).filter((ms) => ms !== undefined)
     return waits.length === 0 ? undefined : Math.max(...waits)
   }
+  if (error instanceof KubeError) return askedWaitMs(error)
   const ms = error instanceof Error && 'retryAfterMs' in error ? error.retryAfterMs : undefined
-  const longestMs = error instanceof KubeError ? maxAskedOfServerMs : maxAskedMs
-  return typeof ms === 'number' ? Math.min(ms, longestMs) : undefined
+  return typeof ms === 'number' ? Math.min(ms, maxAskedMs) : undefined
 }
 
 /** The message of an error. For an AggregateError it contains every reason. */

@@ -1,7 +1,8 @@
 // Steps 8 to 13 of a claim: from the record, on which this process may act, to the address.
 import { CloudError, type Reservation } from '../../clouds/ports/cloud.ts'
 import type { TimeLimit } from '../../lib/time-limit.ts'
-import { claimSource, inUseBy, type SourceClaim, type SourceDeps } from '../available/claim-source.ts'
+import { claimSource, type SourceClaim, type SourceDeps } from '../available/claim-source.ts'
+import { AddressInUse, findUsers } from '../record/address-use.ts'
 import { claimKey, type ElasticIP, familyOf, reservationIdOf } from '../record/elastic-ip.ts'
 import { adoptUnmarked, findReservation } from '../record/find-reservation.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
@@ -109,14 +110,15 @@ async function findExisting(
   if (!isNamed || record.status?.reservationID !== undefined) return found
   const reason = unusableReason(deps, record, found)
   if (reason !== undefined) return reason
-  const names = [record.metadata.name]
-  const isDeleted = (one: ElasticIP) =>
-    reservationIdOf(one) === found.id && one.status?.deletionRequestedAt !== undefined
-  const others = (await deps.records.list({ signal })).filter(({ metadata }) => !names.includes(metadata.name))
-  if (others.some(isDeleted)) return `reservation ${found.id} is being deleted; name another one`
+  const all = await deps.possibleUsers(signal)
+  const isDeleted = (other: ElasticIP) =>
+    reservationIdOf(other) === found.id && other.status?.deletionRequestedAt !== undefined
+  const { name } = record.metadata
+  if (all.records.some((other) => other.metadata.name !== name && isDeleted(other)))
+    return `reservation ${found.id} is being deleted; name another one`
   const used = { address: found.address, reservationID: found.id }
-  const error = await inUseBy(deps, { used, key: claimKey(record), names }, signal)
-  if (error) return error.message
+  const users = findUsers(used, all, { service: claimKey(record), records: [name] })
+  if (users.length > 0) return new AddressInUse(used, users).message
   await takeNamed(deps, { record, found }, signal)
   return found
 }

@@ -40,8 +40,10 @@ export async function deleteReservation(
   const reservation = reservationIdOf(record)
   if (reservation !== undefined) {
     // If it was not found, its id may belong to our next order by now, with our cluster's marks.
-    const marks = found && { ...lastingMarks(found.marks), ...clusterMarks(deps.scheme) }
-    if (marks) await deps.cloud.release({ id: reservation, marks }, signal)
+    if (found) {
+      const marks = { ...lastingMarks(found.marks), ...clusterMarks(deps.scheme) }
+      await deps.cloud.release({ id: reservation, marks }, signal)
+    }
     // If a 404 was wrong, the sweep finds a reservation of ours by its marks. One that a person named may have none.
     const isGone =
       record.spec.reservationID === undefined

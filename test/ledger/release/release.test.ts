@@ -136,7 +136,8 @@ test('a reservation that the provider deleted without an answer is done with, al
   )
 })
 
-test('a reservation that the provider deleted without an answer, and whose id it gave to another Service, stays there', async () => {
+/** A release whose DELETE has no answer. The provider has deleted the reservation, and gives its id to the next order. */
+async function withLostDeletion() {
   const harness = await reserved()
   harness.cloud.recycles = true
   const silent = {
@@ -145,6 +146,11 @@ test('a reservation that the provider deleted without an answer, and whose id it
     },
   }
   await Promise.allSettled([harness.alone('b', { cloud: silent }).release()])
+  return harness
+}
+
+test('a reservation that the provider deleted without an answer, and whose id it gave to another Service, stays there', async () => {
+  const harness = await withLostDeletion()
   assert.is(harness.record()?.status?.phase, 'Releasing')
   const c = harness.alone('c')
   const next = await c.claim({ key: 'default/next' })
@@ -159,14 +165,7 @@ test('a reservation that the provider deleted without an answer, and whose id it
 })
 
 test('a deletion that is tried again leaves the id alone if the next Service gets it right after the look', async () => {
-  const harness = await reserved()
-  harness.cloud.recycles = true
-  const silent = {
-    after: ({ verb }: HeardCall) => {
-      if (verb === 'release') throw new CloudError('500', { fault: 'unavailable', outcome: 'unknown' })
-    },
-  }
-  await Promise.allSettled([harness.alone('b', { cloud: silent }).release()])
+  const harness = await withLostDeletion()
   const [webhook, looks] = [harness.alone('c'), { after: async (_call: HeardCall) => {} }]
   looks.after = async ({ verb }) => {
     if (verb !== 'reservation') return
