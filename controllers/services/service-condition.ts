@@ -158,7 +158,7 @@ export function isSame(stored: ConditionFacts | undefined, wanted: ConditionFact
   return stored?.status === wanted?.status && stored?.reason === wanted?.reason && stored?.message === wanted?.message
 }
 
-/** Whether the condition was written. If the Service has changed since, its watch event leads to the next decision. */
+/** Whether the condition was written. If the Service has changed since, its watch event triggers the next decision. */
 function write(
   { client, now }: ServiceConditionDeps,
   { service, wanted }: Change,

@@ -162,7 +162,7 @@ export function provisionedCheck(
   }
 }
 
-/** Whether a missing address is deleted: it is the only one, the list has others of ours, or a person confirmed it. */
+/** Whether a missing address is deleted: it is the only one, the list has another of this cluster, or a person confirmed it. */
 async function isLossCertain(
   { cloud, records, scheme, loss }: LedgerDeps & { loss: LossConfirmation },
   signal: AbortSignal,

@@ -36,7 +36,7 @@ export async function writeOffMissing(
   const missedOnce = [...records.keys()].filter((id) => !missing.has(id))
   const held = all.flatMap((record) => reservationIdOf(record) ?? [])
   const isLikely = isLossLikely({ listed: reservations, held, cluster: deps.scheme.cluster, missing: records.size })
-  // A list without any of ours does not say whether provisioned addresses are still missing.
+  // A list without any of this cluster does not say whether provisioned addresses are still missing.
   if (records.size === 0 && hasOneOfOurs(reservations, { held, cluster: deps.scheme.cluster }))
     await deps.loss.end(signal)
   const isDoubtful = missedTwice.length > 0 && !isLikely && !(await deps.loss.isGiven(signal))

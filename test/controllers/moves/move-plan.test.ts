@@ -248,7 +248,11 @@ const withoutMachine = (name: string) => (node: MovableNode) =>
 
 const problems: [what: string, facts: Partial<MoveFacts>, problem: RegExp][] = [
   ['the others are bad', { nodes: nodesOf({ a: bad, b: bad }) }, /; no other control-plane node is healthy$/],
-  ['nobody answers', { nodes: nodesOf({ a: bad }), assigned: [] }, /no machine, and no control-plane node is healthy$/],
+  [
+    'no API server answers',
+    { nodes: nodesOf({ a: bad }), assigned: [] },
+    /no machine, and no control-plane node is healthy$/,
+  ],
   [
     'a node is of no machine of our cloud',
     { nodes: nodesOf({ a: bad, b: well }).map(withoutMachine('b')) },
