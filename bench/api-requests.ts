@@ -1,13 +1,15 @@
 import type { Stage } from '../sandbox/stage.ts'
 import type { Row } from './measure.ts'
 
-/** Requests that the API server has answered since its start. */
+/** The work of the API server since its start. */
 export type ApiRequests = {
   /** The count of a kind, such as `GET services` or `PATCH services/status`. Each page of a list counts as a LIST. */
   of(kind: RegExp): number
+  /** Its CPU time since its start. */
+  cpuMs: number
 }
 
-/** Reads how often the API server has answered each kind of request so far, from every client. */
+/** Reads how often the API server has answered each kind of request so far, from every client, and its CPU time. */
 export async function apiRequests({ kubectl }: Pick<Stage, 'kubectl'>): Promise<ApiRequests> {
   const { stdout } = await kubectl(['get', '--raw', '/metrics'])
   const counted = stdout.split('\n').flatMap((line) => {
@@ -17,7 +19,8 @@ export async function apiRequests({ kubectl }: Pick<Stage, 'kubectl'>): Promise<
     const kind = `${label('verb')} ${resource}${subresource === '' ? '' : `/${subresource}`}`
     return [{ kind, count: Number(line.split(' ').at(-1)) }]
   })
-  return { of: (kind) => counted.filter((one) => kind.test(one.kind)).reduce((sum, { count }) => sum + count, 0) }
+  const cpuMs = 1000 * Number(/^process_cpu_seconds_total (.*)$/m.exec(stdout)?.[1])
+  return { cpuMs, of: (kind) => counted.filter((one) => kind.test(one.kind)).reduce((sum, { count }) => sum + count, 0) }
 }
 
 /** How often the API server was asked for each of `count` Services between two reads, without the measure's own write. */
@@ -31,5 +34,6 @@ export function requestsOfEach(count: number, { before, after }: { before: ApiRe
     each('reads of them', /^GET (services|elasticips)/),
     each('lists of them', /^LIST (services|elasticips)/),
     each('Events written', /^(POST|PATCH) events/),
+    { measure: 'CPU of the API server for each Service', unit: 'ms', ours: [(after.cpuMs - before.cpuMs) / count] },
   ]
 }

@@ -80,16 +80,19 @@ async function findOtherUsers(
   // If the record has claimed the source, this check has passed before. An address that does not exist yet has no users.
   if (address === undefined || isClaimedBy(source, record)) return undefined
   const names = [source.metadata.name, record.metadata.name]
-  return inUseBy(deps, { used: { address, reservationID }, key: claimKey(record), names }, new AbortController().signal)
+  const used = { address, reservationID }
+  return inUseBy(deps, { used, key: claimKey(record), names, written: record }, new AbortController().signal)
 }
+
+type Use = { used: UsedAddress; key: Key | undefined; names: string[]; written?: ElasticIP }
 
 /** The error for claiming an address that others use; undefined if it has no other users. */
 export async function inUseBy(
   deps: Pick<LedgerDeps, 'possibleUsers'>,
-  { used, key, names }: { used: UsedAddress; key: Key | undefined; names: string[] },
+  { used, key, names, written }: Use,
   signal: AbortSignal,
 ): Promise<AddressInUse | undefined> {
-  const users = findUsers(used, await deps.possibleUsers(signal), { service: key, records: names })
+  const users = findUsers(used, await deps.possibleUsers(signal, written), { service: key, records: names })
   return users.length === 0 ? undefined : new AddressInUse(used, users)
 }
 
