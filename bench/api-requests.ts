@@ -20,7 +20,10 @@ export async function apiRequests({ kubectl }: Pick<Stage, 'kubectl'>): Promise<
     return [{ kind, count: Number(line.split(' ').at(-1)) }]
   })
   const cpuMs = 1000 * Number(/^process_cpu_seconds_total (.*)$/m.exec(stdout)?.[1])
-  return { cpuMs, of: (kind) => counted.filter((one) => kind.test(one.kind)).reduce((sum, { count }) => sum + count, 0) }
+  return {
+    cpuMs,
+    of: (kind) => counted.filter((one) => kind.test(one.kind)).reduce((sum, { count }) => sum + count, 0),
+  }
 }
 
 /** How often the API server was asked for each of `count` Services between two reads, without the measure's own write. */
