@@ -8,7 +8,7 @@ import { announcingKey } from '../../../controllers/announcing/announcing.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import { ciliumResources } from '../../../announcers/cilium/resources.ts'
 import { defineController } from '../../../controllers/loop/controller.ts'
-import { type Service, keyOf } from '../../../kube/objects.ts'
+import { type ConfigMap, type Service, keyOf } from '../../../kube/objects.ts'
 import { configMaps } from '../../../kube/resource.ts'
 import { serviceFinalizer } from '../../../ledger/record/names.ts'
 import type { Want } from '../../../ledger/want/want.ts'
@@ -292,6 +292,28 @@ for (const [software, setting] of Object.entries(settings)) {
       for (let passes = 0; passes < 3; passes += 1) await pass()
       assert.equal(api.everything(), [], `term ${term}`)
     }
+  })
+}
+
+for (const [software, setting, isEmptied] of [
+  ['kube-vip', settings['kube-vip'], true],
+  ['MetalLB by the same ConfigMap', { kind: 'metallb-configmap', namespace: 'metallb-system', name: 'config' }, false],
+] as const) {
+  test(`before ${software}: our pool in MetalLB's ConfigMap ${isEmptied ? 'goes' : 'is written by one writer'}`, async () => {
+    const api = apiServer()
+    const pool = { name: 'default/web', protocol: 'bgp', addresses: [`${address}/32`], 'auto-assign': false }
+    api.put<ConfigMap>(configMaps, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { namespace: 'metallb-system', name: 'config' },
+      data: { config: JSON.stringify({ 'address-pools': [pool] }) },
+    })
+    const reconciler = makeReconciler({ announcer: announcerOf(setting, marks), client: api.client, services: [] })
+    reconciler.begin()
+    for (let passes = 0; passes < 3; passes += 1)
+      await reconciler.reconcile(announcingKey, new AbortController().signal)
+    assert.is(api.stored<ConfigMap>(configMaps)[0]?.data?.['config']?.includes(address), false)
+    assert.is(api.writes.length, 1)
   })
 }
 

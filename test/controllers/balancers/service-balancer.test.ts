@@ -229,6 +229,24 @@ inWorld(
   },
 )
 
+const upstream = 'service.kubernetes.io/load-balancer-cleanup'
+for (const [what, more, kept] of [
+  ['is a ClusterIP now', { type: 'ClusterIP' }, []],
+  ['is still a LoadBalancer', {}, [upstream]],
+  ['has the class of another program', { loadBalancerClass: 'example.com/other' }, [upstream]],
+] as const)
+  inWorld(
+    `a Service that wants no balancer and ${what} ${kept.length > 0 ? 'keeps' : 'loses'} the upstream finalizer`,
+    async ({ process, api, at, stored, want, count }) => {
+      await process().reconcile(key, signal)
+      await api.client.patch(services, { ...at, patch: { merge: { spec: more } } })
+      want({ kind: 'nothing', reason: '' })
+      await process().reconcile(key, signal)
+      assert.equal([stored()?.metadata.finalizers, count()], [kept, [0, 0]])
+    },
+    makeService({ finalizers: [upstream], ports: [{ port: 80, nodePort: 30_080 }] }),
+  )
+
 inWorld(
   'while another cluster has the id of this cluster, nothing is changed',
   async ({ process, halt, metal, count, api, at }) => {
