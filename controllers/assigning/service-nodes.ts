@@ -145,10 +145,14 @@ const notReady: ProbeHistory = { ...noProbes, failures: Infinity, formerSuccesse
 /**
  * Combines the verdict of Kubernetes with our probes. A node that never answered us proves nothing, because a firewall
  * may be in between. If more than half of the others fail at once, we suspect our own network, and only Kubernetes
- * decides. After such an outage the nodes answer again one after another: only several good answers end the suspicion.
+ * decides. A node that is not ready for Kubernetes either is no reason for that. After such an outage the nodes answer
+ * again one after another: only several good answers end the suspicion.
  */
 function trustedProbes({ nodes, probes }: ServiceNodeFacts): (node: Node) => ProbeHistory {
-  const histories = nodes.map(({ metadata }) => probes(metadata.name)).filter(hasAnswered)
+  const histories = nodes
+    .filter(isReady)
+    .map(({ metadata }) => probes(metadata.name))
+    .filter(hasAnswered)
   const unsteady = histories.filter(({ successes }) => successes < nodeRules.successes)
   const isTrusted = unsteady.length * 2 <= histories.length
   return (node) => {

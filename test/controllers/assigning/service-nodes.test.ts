@@ -131,6 +131,14 @@ test('probes count for nodes that have answered before, while at most half of th
   assert.equal(failedOnes({ a: never, b: never, c: never }), [], 'a firewall may be between')
 })
 
+test('nodes that Kubernetes calls not Ready too, such as one that died long ago, delay no move from another node', () => {
+  const dead = node('a', { ready: 'Unknown' })
+  const probes = new Map([['c', answered]])
+  const failed = (nodes: Node[]) => text(nodes, { probes: (name) => probes.get(name) ?? silent })
+  assert.is(failed([dead, b, c]).split(' ').toSorted().join(' '), 'a! b! c')
+  assert.is(failed([dead, b]).split(' ').toSorted().join(' '), 'a! b', 'no node answers')
+})
+
 test('after an outage of our own network, nodes answer again one after another: the last one has not failed', () => {
   assert.equal(failedOnes({ a: silent, b: recovered, c: recovered }), [])
   assert.equal(failedOnes({ a: silent, b: recovered, c: answered }), [])
