@@ -25,6 +25,8 @@ export type NodePeers = {
   peers: Peer[]
   /** Annotations of the node in which the software reports what it does there. */
   annotations?: Readonly<Record<string, string>>
+  /** Labels of the node, by which people's objects select it. */
+  labels?: Labels
 }
 
 export type Announced = { address: string; services: Key[] }

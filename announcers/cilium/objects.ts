@@ -12,9 +12,9 @@ import { secrets } from '../../kube/resource.ts'
 import { type ShownAddress, announceableIpv4, parseAddress } from '../shared/address.ts'
 import { distinctProblems, distinct } from '../shared/order.ts'
 import { lacksSessions } from '../shared/sessions.ts'
-import { isWritten, omitTakenNames, ownLabels, ownName } from '../shared/own-objects.ts'
+import { isWritten, lacks, omitTakenNames, ownLabels, ownName } from '../shared/own-objects.ts'
 import { names } from '../../settings/installed-names.ts'
-import { type CiliumOptions, peersOf } from './peers.ts'
+import { type CiliumOptions, clusterConfigName, peersOf, unusedConfigs } from './peers.ts'
 import { exactSelectors, holds, keptPools, poolName, poolsOf } from './pools.ts'
 import {
   ciliumResources,
@@ -70,7 +70,10 @@ function configure(options: CiliumOptions, state: Announcements, existing: reado
   const wanted = [...peers.common, ...advertisementOf([...shown, ...known]), ...peers.wanted, ...all]
   const foreign = existing.filter((one) => !isWritten(one))
   const possible = omitTakenNames(wanted, foreign, [...found, ...peers.problems])
-  return { ...possible, isHeld: lacksSessions(state.nodes, possible.wanted, clusterConfigs.kind) }
+  const unused = unusedConfigs(state.nodes, existing)
+  const used = possible.wanted.filter(({ object }) => !unused.has(object.metadata.name))
+  const lacksAdvertisement = lacks(advertisements.kind, { wanted, possible: possible.wanted })
+  return { ...possible, isHeld: lacksAdvertisement || lacksSessions(state.nodes, used, clusterConfigs.kind) }
 }
 
 /** Addresses that the ledger has not decided yet, and that have a pool of ours: Cilium announces them already. */
@@ -150,7 +153,7 @@ function subjectsOf(report: KubeObject, { addresses, nodes }: Announcements): Su
     const own = addresses.filter(({ address }) => poolName(address) === name)
     return own.flatMap(({ services }) => services).map((service) => ({ service }))
   }
-  const own = isClusterConfig(report) ? nodes.filter(({ node }) => `${ownName}-${node}` === name) : nodes
+  const own = isClusterConfig(report) ? nodes.filter(({ node }) => clusterConfigName(node) === name) : nodes
   return own.map(({ node }) => ({ node }))
 }
 

@@ -1,6 +1,7 @@
 import type { NodePeers, Problem, WantedObject } from '../announcer.ts'
 import type { KubeObject } from '../../kube/objects.ts'
 import { includes } from '../../lib/json.ts'
+import { matchesSelector } from '../../lib/label-selector.ts'
 import { nameOf } from '../shared/address.ts'
 import { compareTexts } from '../shared/order.ts'
 import { isWritten, nodesOf, ownLabels, ownName, passwordSecret } from '../shared/own-objects.ts'
@@ -17,6 +18,7 @@ import {
   type BGPNodeConfigOverride,
   type BGPPeerConfig,
   apiVersion,
+  isClusterConfig,
   isOverride,
   secretsAnnotation,
 } from './resources.ts'
@@ -91,13 +93,18 @@ function planNode(node: string, sessions: Session[]): NodePlan {
     clusterConfig: {
       apiVersion,
       kind: 'CiliumBGPClusterConfig',
-      metadata: { name: `${ownName}-${node}`, labels: ownLabels },
+      metadata: { name: clusterConfigName(node), labels: ownLabels },
       spec: {
         nodeSelector: { matchLabels: { [hostnameLabel]: hostname } },
         bgpInstances: instances.map(({ name, localASN, own }) => ({ name, localASN, peers: own.map(clusterPeer) })),
       },
     },
   }
+}
+
+/** The name of our ClusterConfig for a node. */
+export function clusterConfigName(node: string): string {
+  return `${ownName}-${node}`
 }
 
 function clusterPeer(session: Session) {
@@ -132,6 +139,35 @@ function peerConfigOf(name: string, sessions: Session[], { secretsNamespace }: C
     },
   }
   return [{ object, subjects: nodesOf(sessions) }]
+}
+
+/**
+ * The names of our ClusterConfigs that Cilium does not use, because a person's selects the node too. Of two it uses the
+ * older one. A person may also have added the provider's routers to their own.
+ */
+export function unusedConfigs(nodes: readonly NodePeers[], existing: readonly KubeObject[]): Set<string> {
+  const { ours = [], foreign = [] } = Object.groupBy(existing.filter(isClusterConfig), (one) =>
+    isWritten(one) ? 'ours' : 'foreign',
+  )
+  const unused = nodes.flatMap(({ node, hostname, labels = { [hostnameLabel]: hostname }, peers }) => {
+    const name = clusterConfigName(node)
+    const own = ours.find(({ metadata }) => metadata.name === name)
+    const routers = new Set(peers.map(({ peerAddress }) => peerAddress))
+    const isYounger = (one: BGPClusterConfig) => own !== undefined && createdAt(one) > createdAt(own)
+    const isReplaced = foreign.some(
+      (one) => matchesSelector(labels, one.spec.nodeSelector ?? {}) && !isYounger(one) && !hasRouter(one, routers),
+    )
+    return isReplaced ? [name] : []
+  })
+  return new Set(unused)
+}
+
+function hasRouter({ spec: { bgpInstances = [] } }: BGPClusterConfig, routers: ReadonlySet<string>): boolean {
+  return bgpInstances.some(({ peers = [] }) => peers.some(({ peerAddress }) => routers.has(peerAddress)))
+}
+
+function createdAt({ metadata }: KubeObject): number {
+  return Date.parse(metadata.creationTimestamp ?? '')
 }
 
 /**

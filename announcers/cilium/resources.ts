@@ -42,7 +42,7 @@ export type BGPNodeConfigOverride = KubeObject & {
 
 export type BGPClusterConfig = KubeObject & {
   kind: 'CiliumBGPClusterConfig'
-  spec: { nodeSelector: LabelSelector; bgpInstances: { name: string; localASN: number; peers: ClusterPeer[] }[] }
+  spec: { nodeSelector?: LabelSelector; bgpInstances?: { name: string; localASN: number; peers?: ClusterPeer[] }[] }
   status?: Conditions
 }
 

@@ -10,7 +10,7 @@ import { secrets } from '../../kube/resource.ts'
 import { type IpFamily, isInRanges } from '../../lib/ip-address.ts'
 import { nameOf, parseAddress } from '../shared/address.ts'
 import { lacksSessions } from '../shared/sessions.ts'
-import { omitTakenNames } from '../shared/own-objects.ts'
+import { lacks, omitTakenNames } from '../shared/own-objects.ts'
 import { type Marks, type ExistingObjects, isOurs, labelsOf } from './ownership.ts'
 import { peersOf } from './peers.ts'
 import type { PeerMode } from '../setting.ts'
@@ -103,7 +103,8 @@ function configure(
   const lacksPools = shown.length > 0 && !possible.wanted.some(({ object }) => isPool(object))
   // Without our peers, a person's peers are the sessions.
   const lacksPeers = options.peerMode !== 'none' && lacksSessions(state.nodes, possible.wanted, bgpPeers.kind)
-  return { ...possible, isHeld: lacksPools || lacksPeers }
+  const lacksAdvertisement = lacks(bgpAdvertisements.kind, { wanted, possible: possible.wanted })
+  return { ...possible, isHeld: lacksPools || lacksPeers || lacksAdvertisement }
 }
 
 /**

@@ -66,6 +66,15 @@ export function omitTakenNames(
   return { wanted: wanted.filter((one) => !isTaken(one)), problems: distinctProblems([...known, ...refused]) }
 }
 
+/** Whether objects of a kind are wanted, but the names of all of them are taken. */
+export function lacks(
+  kind: string,
+  { wanted, possible }: { wanted: readonly WantedObject[]; possible: readonly WantedObject[] },
+): boolean {
+  const isOne = ({ object }: WantedObject) => object.kind === kind
+  return wanted.some(isOne) && !possible.some(isOne)
+}
+
 type Kinds = readonly Resource<KubeObject>[]
 
 /** The number of objects of each of these kinds, for people. */

@@ -53,8 +53,8 @@ export function makeAnnouncing(deps: Deps): Announcing | undefined {
             // Read on demand, because few announcers need them.
             facts: { get: (key) => factsOf(caches.services.get(key)) },
             nodes: peerFacts.all().map((fact) => {
-              const { annotations } = caches.nodes.get(fact.node)?.metadata ?? {}
-              return { ...fact, ...(annotations && { annotations }) }
+              const { annotations, labels } = caches.nodes.get(fact.node)?.metadata ?? {}
+              return { ...fact, ...(annotations && { annotations }), ...(labels && { labels }) }
             }),
           }
         },

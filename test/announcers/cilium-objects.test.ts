@@ -240,6 +240,42 @@ test('a foreign object that has the name of ours is not changed', () => {
   assert.match(problems[0]?.message ?? '', 'delete or rename it')
 })
 
+test('an advertisement of a person under the name of ours holds what other software announces', () => {
+  assert.is(plan({}, [made('CiliumBGPAdvertisement', 'fabric', {})]).isHeld, false)
+  assert.is(plan({}, [made('CiliumBGPAdvertisement', 'eip-admission', {})]).isHeld, true)
+})
+
+const rackA = { labels: { rack: 'a', 'kubernetes.io/hostname': 'node-a' } }
+const withRouter = { bgpInstances: [{ name: 'fabric', peers: [{ peerAddress: '169.254.255.2' }] }] }
+const fabrics: { name: string; spec: object; created?: string; isHeld: boolean }[] = [
+  { name: 'every node', spec: {}, isHeld: true },
+  { name: 'every node by a selector', spec: { nodeSelector: {} }, isHeld: true },
+  { name: 'a label of every node', spec: { nodeSelector: { matchLabels: { rack: 'a' } } }, isHeld: true },
+  { name: 'a label of no node', spec: { nodeSelector: { matchLabels: { rack: 'b' } } }, isHeld: false },
+  { name: "every node, with one of the provider's routers", spec: withRouter, isHeld: false },
+  { name: 'every node, since ours existed', spec: {}, created: '2026-01-03T00:00:00Z', isHeld: false },
+  { name: 'every node, since before ours', spec: {}, created: '2026-01-01T00:00:00Z', isHeld: true },
+]
+for (const { name, spec, created, isHeld } of fabrics) {
+  test(`a person's cluster configuration selects ${name}: what other software announces ${isHeld ? 'stays' : 'may go'}`, () => {
+    const at = (one: KubeObject, creationTimestamp: string) => ({
+      ...one,
+      metadata: { ...one.metadata, creationTimestamp },
+    })
+    const fabric = at(made('CiliumBGPClusterConfig', 'fabric', spec), created ?? '2026-01-02T00:00:00Z')
+    const nodes = [{ ...makeNode('node-a'), ...rackA }]
+    const ours = plan({ nodes }).find('CiliumBGPClusterConfig', 'eip-admission-node-a')
+    const stored = ours && created !== undefined ? [at(ours, '2026-01-02T00:00:00Z')] : []
+    assert.is(plan({ nodes }, [fabric, ...stored]).isHeld, isHeld)
+  })
+}
+
+test('a node that no cluster configuration of a person selects has sessions, which are enough', () => {
+  const fabric = made('CiliumBGPClusterConfig', 'fabric', { nodeSelector: { matchLabels: { rack: 'a' } } })
+  const nodes = [{ ...makeNode('node-a'), ...rackA }, makeNode('node-b')]
+  assert.is(plan({ nodes }, [fabric]).isHeld, false)
+})
+
 const refused: { name: string; changes: Partial<Announcements>; subject: object }[] = [
   {
     name: 'an IPv6 address',

@@ -438,6 +438,15 @@ test('what would leave MetalLB without a session holds the previous announcer, u
   assert.is(look({ nodes: [a], existing: taken, addresses: [] }).isHeld, undefined)
 })
 
+test('an advertisement of a person under the name of ours holds the previous announcer, unless it selects our pools', () => {
+  const named = { name: marks.advertisement, ipAddressPools: ['office'] }
+  assert.is(look({ nodes: [a], existing: [anAdvertisement(named)] }).isHeld, true)
+  const labelled = { ...named, labels: label }
+  assert.is(look({ nodes: [a], existing: [anAdvertisement(labelled)] }).isHeld, false, "it is a predecessor's")
+  const forAll = anAdvertisement({ name: 'office', localPref: 200 })
+  assert.is(look({ nodes: [a], existing: [anAdvertisement(named), forAll] }).isHeld, false)
+})
+
 const strange: {
   name: string
   peerMode?: PeerMode

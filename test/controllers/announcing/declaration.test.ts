@@ -131,13 +131,13 @@ async function stateOf(all: { service: Service; wanted: Want }[]): Promise<Annou
     hasAddress: () => false,
   }
   const services = all.map(({ service }) => service)
-  const annotations = { 'example.com/address': '10.0.0.5' }
+  const metadata = { name: 'node-a', annotations: { 'example.com/address': '10.0.0.5' }, labels: { rack: 'a' } }
   const deps = {
     announcer: { name: 'test', configuration },
     caches: {
       services: { list: () => services, get: (key: string) => services.find((one) => keyOf(one) === key) },
       records: new Map(),
-      nodes: new Map([['node-a', { metadata: { name: 'node-a', annotations } }]]),
+      nodes: new Map([['node-a', { metadata }]]),
     },
     want: (asked: Service) => all.find(({ service }) => service === asked)?.wanted,
     peerFacts: { all: () => ['node-a', 'node-b'].map((node) => ({ node, hostname: node, peers: [] })) },
@@ -177,10 +177,10 @@ test('the software learns what is announced, and all by which it keeps the addre
   )
   assert.equal(facts?.get('default/web'), { labels: { tier: 'gold' } })
   assert.equal(
-    nodes.map(({ node, annotations }) => [node, annotations]),
+    nodes.map(({ node, annotations, labels }) => [node, annotations, labels]),
     [
-      ['node-a', { 'example.com/address': '10.0.0.5' }],
-      ['node-b', undefined],
+      ['node-a', { 'example.com/address': '10.0.0.5' }, { rack: 'a' }],
+      ['node-b', undefined, undefined],
     ],
   )
 })
