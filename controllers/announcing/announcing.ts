@@ -2,7 +2,7 @@ import type { Announcements, Problem } from '../../announcers/announcer.ts'
 import { KubeError, isConflict } from '../../kube/errors.ts'
 import type { Key } from '../../kube/objects.ts'
 import { errorText } from '../loop/reconcile-key.ts'
-import type { Reconciler } from '../loop/reconciler.ts'
+import type { Outcome, Reconciler } from '../loop/reconciler.ts'
 import type { Watch } from '../loop/watch.ts'
 import type { ConfigureResult, Configurator } from './configurator.ts'
 import type { LingeringNodes } from './lingering-nodes.ts'
@@ -64,6 +64,17 @@ export function announcing(deps: AnnouncingDeps): Announcing {
   const { report, problemOf } = reporter({ report: deps.report, now })
   const { lasting, hasPassing, forget } = passingProblems(now)
   let current: Announcements | undefined
+  const carryOut = async (wanted: Announcements, signal: AbortSignal) => {
+    current = wanted
+    try {
+      return { wanted, ...(await configurator.carryOut(wanted, signal)) }
+    } catch (error) {
+      if (!signal.aborted && isAboutSoftware(error)) report(lasting(failureProblems(wanted, error)))
+      throw error
+    } finally {
+      current = undefined
+    }
+  }
   return {
     name: 'announcing',
     begin() {
@@ -72,19 +83,10 @@ export function announcing(deps: AnnouncingDeps): Announcing {
       lingering?.forget()
     },
     async reconcile(_key, signal) {
-      const wanted = state()
-      current = wanted
-      try {
-        const { problems: seen, ...result } = await configurator.carryOut(wanted, signal)
-        report(lasting(seen))
-        const againInMs = retryInMs(result) ?? (hasPassing() ? refusedMs : undefined)
-        return againInMs === undefined ? {} : { againInMs }
-      } catch (error) {
-        if (!signal.aborted && isAboutSoftware(error)) report(lasting(failureProblems(wanted, error)))
-        throw error
-      } finally {
-        current = undefined
-      }
+      const { wanted, problems, failure, ...result } = await carryOut(state(), signal)
+      report(lasting([...problems, ...failureProblems(wanted, failure)]))
+      if (failure) throw failure
+      return outcomeOf(result, hasPassing())
     },
     problemOf,
     async findAnnouncement(address, signal) {
@@ -121,8 +123,9 @@ function isAboutSoftware(error: unknown): boolean {
   return !(error instanceof KubeError) || (![0, 401, 429].includes(error.status) && error.status <= 500)
 }
 
-/** Turns an error into problems: it ends the whole reconcile, so it affects every Service with an address. */
+/** Turns an error into problems: every Service with an address may be affected. */
 function failureProblems({ addresses }: Announcements, error: unknown): Problem[] {
+  if (error === undefined || !isAboutSoftware(error)) return []
   const message = `what is announced could not be brought up to date: ${errorText(error)}`
   const subjects = new Set(addresses.flatMap(({ services }) => services))
   return [...subjects].map((service) => ({ subject: { service }, message, mayPass: true }))
@@ -148,13 +151,11 @@ function reporter({ report, now }: Required<Pick<AnnouncingDeps, 'report' | 'now
   return { report: reportDue, problemOf: (service: Key) => ofServices.get(service) }
 }
 
-function retryInMs({
-  isChanged,
-  isUnfinished = false,
-  isRefused,
-}: Omit<ConfigureResult, 'problems'>): number | undefined {
-  if (isChanged || isUnfinished) return verdictMs
-  return isRefused ? refusedMs : undefined
+type Changes = Pick<ConfigureResult, 'isChanged' | 'isUnfinished' | 'isRefused'>
+
+function outcomeOf({ isChanged, isUnfinished, isRefused }: Changes, hasPassing: boolean): Outcome {
+  if (isChanged || isUnfinished) return { againInMs: verdictMs }
+  return isRefused || hasPassing ? { againInMs: refusedMs } : {}
 }
 
 /** The same text for repeated reports of a problem: the API server lists several reasons in any order. */

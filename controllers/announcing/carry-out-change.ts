@@ -10,8 +10,17 @@ const fieldManager = 'eip-admission-announcer'
 
 type Deps = { client: KubeClient; configuration: Pick<ObjectConfiguration, 'kinds' | 'sessionsOf' | 'from'> }
 
-/** The outcome of a change. `refused` has a problem for each Service or node that it was for, if any. */
-export type ChangeOutcome = { refused: Problem[]; isRefused: boolean; isWrite: boolean; hasBegun: boolean }
+/**
+ * The outcome of a change. `refused` has a problem for each Service or node that it was for, if any. `failure`: why an
+ * object was not removed.
+ */
+export type ChangeOutcome = {
+  refused: Problem[]
+  isRefused: boolean
+  isWrite: boolean
+  hasBegun: boolean
+  failure?: Error
+}
 
 /** Writes what differs from the stored object, or removes an object. A refusal is an outcome, other failures throw. */
 export async function carryOutChange(deps: Deps, change: ObjectChange, signal: AbortSignal): Promise<ChangeOutcome> {
@@ -23,8 +32,9 @@ export async function carryOutChange(deps: Deps, change: ObjectChange, signal: A
     const { namespace, name, uid, resourceVersion } = change.remove.metadata
     // A shared object must not be removed if a person has changed it since we read it.
     const at = { namespace, name, uid, ...(isShared && { resourceVersion }) }
-    await deps.client.remove(resource, at, { signal })
-    return { refused: [], isRefused: false, isWrite: false, hasBegun: false }
+    const failure = await deps.client.remove(resource, at, { signal }).then(() => undefined, ifRefused)
+    const isRefused = failure !== undefined
+    return { refused: [], isRefused, isWrite: false, hasBegun: false, ...(isRefused && { failure }) }
   }
   const { write, stored } = change
   const refused = await refusals(deps.configuration, change, () =>
@@ -87,6 +97,12 @@ async function refusals(
     const message = isUnknown ? `the cluster does not know ${object.kind}, which comes with ${from}` : error.message
     return subjects.map((subject) => ({ subject, message }))
   }
+}
+
+/** A policy or a webhook may protect an object from removal. */
+function ifRefused(error: unknown): KubeError {
+  if (error instanceof KubeError && isRefusal(error)) return error
+  throw error
 }
 
 function isRefusal({ status, reason }: KubeError): boolean {

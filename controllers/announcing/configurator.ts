@@ -9,6 +9,8 @@ export type ConfigureResult = {
   isUnfinished?: boolean
   /** Whether anything was refused or held back; a later write may succeed once the obstacle is gone. */
   isRefused: boolean
+  /** An error that stopped nothing else: it is thrown once the problems are reported. */
+  failure?: Error
 }
 
 export type Configurator = {

@@ -38,23 +38,25 @@ export function configureObjects(deps: Deps): FormerConfigurator {
       const { wanted, problems, isHeld = false } = configuration.objects(state, existing)
       const lasting = lingering?.look(existing, state.hasNode ?? (() => true)) ?? []
       const all = [...wanted, ...lasting.map((object) => ({ object, subjects: [] }))]
-      const { outcomes, isUnfinished } = await carryOutPlan(planChanges(configuration, existing, all), signal)
+      const { outcomes, isUnfinished, failure } = await carryOutPlan(planChanges(configuration, existing, all), signal)
+      if (outcomes.some(({ isWrite }) => isWrite)) forgetList()
       const reports = await Promise.all(
         configuration.reports.map((resource) => listAllKnown(client, resource, { namespace, signal })),
       )
-      if (outcomes.some(({ isWrite }) => isWrite)) forgetList()
       const refused = outcomes.flatMap((outcome) => outcome.refused)
       return {
         problems: [...problems, ...refused, ...configuration.reportedProblems(reports.flat(), state)],
         isChanged: outcomes.some((outcome) => !outcome.isRefused),
         ...(isUnfinished && { isUnfinished }),
         isRefused: isHeld || outcomes.some((outcome) => outcome.isRefused),
+        ...(failure && { failure }),
       }
     },
     async withdraw(state, signal) {
       const plan = planWithdrawal(configuration, state, await readObjects(deps, signal))
-      const { outcomes } = await carryOutPlan(plan, signal)
+      const { outcomes, failure } = await carryOutPlan(plan, signal)
       if (outcomes.some(({ isWrite }) => isWrite)) forgetList()
+      if (failure) throw failure
       return outcomes.some(({ isRefused }) => !isRefused)
     },
     announces: isAnnounced,

@@ -30,19 +30,22 @@ export function emptyFormer({ current, former }: Deps): Configurator {
     begin: () => void (left = new Set(former)),
     async carryOut(state, signal) {
       const result = current ? await current.carryOut(state, signal) : nothingDone
-      let { isChanged } = result
+      let { isChanged, failure } = result
       for (const one of left) {
         if (result.isRefused) {
           // If emptied, its addresses would not be announced at all. But the deletion of a Service waits until its own
-          // address is removed.
-          isChanged = (await one.withdraw(state, signal).catch(ofNoApi)) || isChanged
+          // address is removed. A release meets an error again, and waits for an answer.
+          const isWithdrawn = await one.withdraw(state, signal).catch(ofApi(() => false))
+          isChanged ||= isWithdrawn
           continue
         }
-        const emptied = await one.carryOut(nothingToAnnounce, signal)
-        if (emptied.isChanged) isChanged = true
-        else left.delete(one)
+        const unanswered = ofApi((failure): ConfigureResult => ({ ...nothingDone, failure }))
+        const emptied = await one.carryOut(nothingToAnnounce, signal).catch(unanswered)
+        failure ??= emptied.failure
+        isChanged ||= emptied.isChanged
+        if (!emptied.isChanged && !emptied.failure) left.delete(one)
       }
-      return { ...result, isChanged }
+      return { ...result, isChanged, ...(failure && { failure }) }
     },
     async announces(address, signal) {
       for (const one of [...(current ? [current] : []), ...left]) if (await one.announces(address, signal)) return true
@@ -51,13 +54,12 @@ export function emptyFormer({ current, former }: Deps): Configurator {
   }
 }
 
-/**
- * An error of the earlier software's API must not hide the current software's result. A release meets the error again,
- * and waits for an answer.
- */
-function ofNoApi(error: unknown): false {
-  if (error instanceof KubeError) return false
-  throw error
+/** An error of the earlier software's API. It must not hide the current software's result. */
+function ofApi<T>(instead: (error: KubeError) => T): (error: unknown) => T {
+  return (error) => {
+    if (error instanceof KubeError) return instead(error)
+    throw error
+  }
 }
 
 /**
@@ -88,9 +90,11 @@ export function formerObjects(deps: {
   }
   return {
     async carryOut(state, signal): Promise<ConfigureResult> {
-      let isChanged = false
-      for (const one of await here(signal)) isChanged = (await one.carryOut(state, signal)).isChanged || isChanged
-      return { ...nothingDone, isChanged }
+      const results: ConfigureResult[] = []
+      for (const one of await here(signal)) results.push(await one.carryOut(state, signal))
+      const [failure] = results.flatMap((result) => result.failure ?? [])
+      const isChanged = results.some((result) => result.isChanged)
+      return { ...nothingDone, isChanged, ...(failure && { failure }) }
     },
     async withdraw(state, signal) {
       let isChanged = false

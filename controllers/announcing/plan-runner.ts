@@ -15,16 +15,19 @@ type Deps = {
   carryOut: (change: ObjectChange, signal: AbortSignal) => Promise<ChangeOutcome>
 }
 
-export type PlanResult = { outcomes: ChangeOutcome[]; isUnfinished: boolean }
+/** `failure`: why an object was not removed. Only what waits for its removal was not carried out. */
+export type PlanResult = { outcomes: ChangeOutcome[]; isUnfinished: boolean; failure?: Error }
 
 /** Carries out plans. Changes that interrupt sessions go one wave at a time, with a pause between waves. */
 export function planRunner({ now, carryOut }: Deps): (plan: ChangePlan, signal: AbortSignal) => Promise<PlanResult> {
   // The previous process may have just interrupted sessions.
   let interruptedAtMs = now()
-  const carryOutAll = async (groups: ObjectChange[][], signal: AbortSignal) => {
+  const carryOutAll = async (groups: ObjectChange[][], signal: AbortSignal, { isWave = false } = {}) => {
     const outcomes: ChangeOutcome[] = []
     for (const group of groups) {
       outcomes.push(...(await mapAll(group, (change) => carryOut(change, signal), changesAtOnce)))
+      // A router has only one session with a node, so the old one must end before a wave starts the new one.
+      if (isWave && failureIn(outcomes)) break
     }
     return outcomes
   }
@@ -33,7 +36,7 @@ export function planRunner({ now, carryOut }: Deps): (plan: ChangePlan, signal: 
   const carryOutWave = async ({ waves }: ChangePlan, signal: AbortSignal) => {
     interruptedAtMs = now()
     try {
-      const outcomes = await carryOutAll(waves[turn % waves.length] ?? [], signal)
+      const outcomes = await carryOutAll(waves[turn % waves.length] ?? [], signal, { isWave: true })
       if (outcomes.some(({ isRefused }) => isRefused)) turn += 1
       return outcomes
     } finally {
@@ -46,7 +49,13 @@ export function planRunner({ now, carryOut }: Deps): (plan: ChangePlan, signal: 
     const isWaiting = plan.waves.length > 0 && now() - interruptedAtMs < sessionPauseMs
     if (!isWaiting && plan.waves.length > 0) outcomes.push(...(await carryOutWave(plan, signal)))
     const isUnfinished = isWaiting || plan.waves.length > 1
-    if (!isUnfinished && !plan.isHolding) outcomes.push(...(await carryOutAll([plan.last], signal)))
-    return { outcomes, isUnfinished }
+    const isLastDue = !isUnfinished && !plan.isHolding && !failureIn(outcomes)
+    if (isLastDue) outcomes.push(...(await carryOutAll([plan.last], signal)))
+    const failure = failureIn(outcomes)
+    return { outcomes, isUnfinished, ...(failure && { failure }) }
   }
+}
+
+function failureIn(outcomes: readonly ChangeOutcome[]): Error | undefined {
+  return outcomes.find(({ failure }) => failure)?.failure
 }

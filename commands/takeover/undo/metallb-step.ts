@@ -60,6 +60,7 @@ export function metallbStep(work: UndoWork): TakeoverStep {
         const result = await configurator.carryOut(nothingToAnnounce, signal)
         const [refused] = result.problems
         if (refused) throw new Error(`MetalLB refuses an object of the predecessor: ${refused.message}`)
+        if (result.failure) throw result.failure
         isUnfinished = result.isUnfinished ?? false
         if (isUnfinished) await clock.sleep(250, signal)
       }

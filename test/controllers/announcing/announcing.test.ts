@@ -132,6 +132,20 @@ async function reportedAfter(failure: Error, { ended = signal }: { ended?: Abort
   return reported
 }
 
+test('a failure that stopped nothing else is thrown once the problems are reported, each of them once', async () => {
+  const problem = { subject: { node: 'node-a' }, message: 'refused' }
+  const failure = kubeError(403, 'Forbidden')
+  const { reported, world, reconcile } = scene(() => Promise.resolve({ ...settled, problems: [problem], failure }))
+  for (const ms of [0, 15_000, 30_000, 45_000]) {
+    world.ms = ms
+    assert.is(await reconcile(signal).catch((caught: unknown) => caught), failure)
+  }
+  assert.equal(
+    reported.map(({ subject }) => subject),
+    [{ node: 'node-a' }, { service: 'default/web' }],
+  )
+})
+
 const kubeError = (status: number, reason: string) => new KubeError(`refused as ${reason}`, { status, reason })
 
 test('what keeps every address from being announced is reported on each Service when it stays', async () => {

@@ -109,4 +109,20 @@ for (const [status, reason, isThere, outcome] of answers)
     assert.equal(told, outcome === 'refused' ? write.subjects : outcome)
   })
 
+for (const [status, reason, outcome] of [
+  [403, 'Forbidden', 'refused'],
+  [422, 'Invalid', 'refused'],
+  [409, 'Conflict', 'thrown'],
+  [500, 'InternalError', 'thrown'],
+] as const)
+  test(`${status} ${reason} for a removal is ${outcome}`, async () => {
+    const error = new KubeError('no', { status, reason })
+    const client = { ...apiServer().client, remove: () => Promise.reject(error) }
+    const told = await carryOutChange({ client, configuration: metallb }, { remove: aPool.object }, signal).then(
+      ({ failure, isRefused }) => [failure, isRefused],
+      () => 'thrown',
+    )
+    assert.equal(told, outcome === 'refused' ? [error, true] : outcome)
+  })
+
 test.run()

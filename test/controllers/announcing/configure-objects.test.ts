@@ -3,7 +3,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Announcements, ObjectConfiguration, WantedObject } from '../../../announcers/announcer.ts'
 import { carryOutChange } from '../../../controllers/announcing/carry-out-change.ts'
-import { isConflict } from '../../../kube/errors.ts'
+import { KubeError, isConflict } from '../../../kube/errors.ts'
 import { configureObjects } from '../../../controllers/announcing/configure-objects.ts'
 import { connect } from '../../../kube/connect.ts'
 import { kubeconfig } from '../../../kube/kubeconfig.ts'
@@ -116,6 +116,25 @@ test('a deletion of a watched kind is told from the first pass that finds an obj
       ended.abort()
       deletions = term
     }
+  }))
+
+test('an object that may not be removed keeps no other from being written, and is told', () =>
+  onControlPlane(async ({ client, namespace }) => {
+    const at = await namespace()
+    const refusal = new KubeError('a policy protects pool-1', { status: 403, reason: 'Forbidden' })
+    const remove: typeof client.remove = async (resource, target, options) => {
+      if (target.name === 'pool-1') throw refusal
+      return await client.remove(resource, target, options)
+    }
+    const configurator = configureObjects({ client: { ...client, remove }, configuration: poolsIn(at) })
+    await configurator.carryOut(announcements('1', '2'), signal)
+    const { failure, isRefused } = await configurator.carryOut(announcements('3'), signal)
+    assert.equal([failure, isRefused], [refusal, true])
+    const left = ['pool-1', 'pool-2', 'pool-3'].map((name) => client.get(configMaps, { namespace: at, name }))
+    const names = (await Promise.all(left)).map((one) => one?.metadata.name)
+    assert.equal(names, ['pool-1', undefined, 'pool-3'])
+    const failed = await configurator.withdraw(announcements('3'), signal).catch((error: unknown) => error)
+    assert.is(failed, refusal, 'a release that waits for it must not take it for removed')
   }))
 
 test('a namespace that does not exist is a problem of what should be written there, and stops nothing else', () =>

@@ -3,7 +3,11 @@ import { setImmediate } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Announcements } from '../../../announcers/announcer.ts'
-import type { ConfigureResult, FormerConfigurator } from '../../../controllers/announcing/configurator.ts'
+import {
+  type ConfigureResult,
+  type FormerConfigurator,
+  nothingDone,
+} from '../../../controllers/announcing/configurator.ts'
 import { apiVersion, ciliumResources } from '../../../announcers/cilium/resources.ts'
 import { type BGPConfiguration, calicoResources } from '../../../announcers/calico/resources.ts'
 import { type BGPPeer, type IPAddressPool, bgpPeers, ipAddressPools } from '../../../announcers/metallb/resources.ts'
@@ -111,6 +115,27 @@ test('meanwhile an API of a previous software that does not answer hides neither
   const all = emptyFormer({ current: held, former: [broken, before.configurator] })
   assert.equal(await all.carryOut(shown, signal), { problems, isChanged: true, isRefused: true })
   assert.equal(before.world.has, [])
+})
+
+test('a previous software that cannot be emptied hides neither problems nor another previous one, and is tried again', async () => {
+  const problems = [{ subject: { service: 'default/web' }, message: 'it is refused' }]
+  const failure = new KubeError('the API does not answer', { status: 503, reason: 'ServiceUnavailable' })
+  const refusal = new KubeError('a policy protects a pool', { status: 403, reason: 'Forbidden' })
+  const answers = [() => Promise.reject(failure), () => Promise.resolve({ ...nothingDone, failure: refusal })]
+  const broken: FormerConfigurator = {
+    carryOut: () => answers.shift()?.() ?? Promise.resolve(nothingDone),
+    withdraw: () => Promise.resolve(false),
+    announces: () => Promise.resolve(true),
+  }
+  const [now, before] = [configuration('now', []), configuration('before', [], [address])]
+  const current = { ...now.configurator, carryOut: async () => ({ ...nothingDone, problems }) }
+  const all = emptyFormer({ current, former: [broken, before.configurator] })
+  assert.equal(await all.carryOut(shown, signal), { problems, isChanged: true, isRefused: false, failure })
+  assert.equal(before.world.has, [])
+  assert.is((await all.carryOut(shown, signal)).failure, refusal)
+  assert.is(await all.announces(address, signal), true)
+  assert.is((await all.carryOut(shown, signal)).failure, undefined)
+  assert.is(await all.announces(address, signal), false)
 })
 
 test('software without a configuration leaves nothing to announce by another one', async () => {

@@ -7,7 +7,7 @@ const signal = new AbortController().signal
 const change = (name: string): ObjectChange => ({ remove: { apiVersion: 'v1', kind: 'Peer', metadata: { name } } })
 const nameOf = (one: ObjectChange) => ('remove' in one ? one.remove : one.write.object).metadata.name
 
-/** `begun` begins sessions, `broken` fails, `refused` is refused; everything else is done. */
+/** `begun` begins sessions, `broken` fails, `refused` is refused, `protected` stays; everything else is done. */
 function running() {
   let nowMs = 0
   const done: string[] = []
@@ -18,15 +18,18 @@ function running() {
       done.push(name)
       if (name === 'broken') throw new Error('the API server is down')
       await Promise.resolve()
+      const isRefused = name === 'refused' || name === 'protected'
       const refused = name === 'refused' ? [{ subject: { node: 'a' }, message: 'no' }] : []
-      return { refused, isRefused: name === 'refused', isWrite: true, hasBegun: name === 'begun' }
+      const failure = name === 'protected' ? { failure: new Error('a policy protects it') } : {}
+      return { refused, isRefused, isWrite: true, hasBegun: name === 'begun', ...failure }
     },
   })
   const pass = (ms: number) => void (nowMs += ms)
   const run = async (plan: Partial<ChangePlan>) => {
     done.length = 0
-    const { isUnfinished } = await carryOut({ first: [], waves: [], last: [], isHolding: false, ...plan }, signal)
-    return { done: [...done], isUnfinished }
+    const result = await carryOut({ first: [], waves: [], last: [], isHolding: false, ...plan }, signal)
+    const { isUnfinished, failure } = result
+    return { done: [...done], isUnfinished, ...(failure && { failure: failure.message }) }
   }
   return { pass, run, done }
 }
@@ -74,6 +77,18 @@ test('a change that is refused again and again does not keep others from their t
   assert.equal(await run({ waves }), { done: ['refused'], isUnfinished: true })
   pass(2000)
   assert.equal((await run({ waves })).done, ['other'])
+})
+
+test('an object that may not be removed stops only what its removal must precede', async () => {
+  const { pass, run } = running()
+  const failure = 'a policy protects it'
+  pass(5000)
+  const first = [[change('protected'), change('stray')], [change('new')]]
+  assert.equal(await run({ first, last }), { done: ['protected', 'stray', 'new'], isUnfinished: false, failure })
+  const waves = [[[change('protected')], [change('excluded by it')]], [[change('other')]]]
+  assert.equal(await run({ waves }), { done: ['protected'], isUnfinished: true, failure })
+  pass(2000)
+  assert.equal((await run({ waves })).done, ['other'], 'and no other wave')
 })
 
 test('a removal that waits for other sessions needs what goes last, and no pass soon', async () => {
