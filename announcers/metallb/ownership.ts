@@ -36,6 +36,8 @@ export function labelsOf({ label }: Marks): Record<string, string> {
  */
 export function isOurs(marks: Omit<Marks, 'passwordSecret'>, object: KubeObject): boolean {
   const { namespace, name, labels = {} } = object.metadata
+  // Other software in this namespace has the same Secret.
+  if (object.kind === 'Secret') return namespace === marks.namespace && isWritten(object)
   if (namespace !== marks.namespace || labels[marks.label.name] !== marks.label.value) return false
   if (isAdvertisement(object)) return name === marks.advertisement
   if (isWritten(object)) return true

@@ -39,7 +39,8 @@ export function passwordSecret(
     apiVersion: 'v1',
     kind: 'Secret',
     metadata: { name: names.bgpSecret, namespace, labels: ownLabels },
-    type: 'Opaque',
+    // The type never changes, and MetalLB in the same namespace reads no other.
+    type: 'kubernetes.io/basic-auth',
     data: { password: Buffer.from(password).toString('base64') },
   }
   return [{ object, subjects: nodesOf(using) }]

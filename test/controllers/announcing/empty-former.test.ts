@@ -15,10 +15,11 @@ import { announcerOf } from '../../../announcers/announcers.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import { emptyFormer, formerDocument, formerObjects } from '../../../controllers/announcing/empty-former.ts'
 import { KubeError } from '../../../kube/errors.ts'
-import type { Secret } from '../../../kube/objects.ts'
+import type { KubeObject, Secret } from '../../../kube/objects.ts'
 import { secrets } from '../../../kube/resource.ts'
 import { apiServer } from '../../fakes/api-server.ts'
 import { silentLog } from '../../fakes/log.ts'
+import { makeNode } from '../../announcers/states.ts'
 
 const marks = { label: { name: 'example.com/by', value: 'us' }, advertisement: 'adv', counting: 'example.com' }
 const signal = new AbortController().signal
@@ -285,6 +286,22 @@ test('a Secret that the software of now has under the same name stays', async ()
   }
   assert.equal(await left('kube-system'), ['Secret'])
   assert.equal(await left('calico-system'), [])
+})
+
+test('each software can take over the Secret that another one had in the same namespace', () => {
+  const node = makeNode('node-a', { password: 's3cret' })
+  const at = { namespace: 'kube-system', secretsNamespace: 'kube-system', peerMode: 'native' } as const
+  const kinds = ['metallb-crd', 'cilium', 'calico'] as const
+  const secretOf = (kind: (typeof kinds)[number], existing: KubeObject[]) => {
+    const { configuration } = announcerOf({ kind, ...at }, marks)
+    if (configuration?.kind !== 'objects') throw new Error(`${kind} is configured by objects`)
+    const { wanted, problems } = configuration.objects({ ...shown, nodes: [node] }, existing)
+    assert.equal(problems, [])
+    return wanted.map(({ object }) => object).find((object): object is Secret => object.kind === 'Secret')
+  }
+  const secretsOf = kinds.flatMap((kind) => secretOf(kind, []) ?? [])
+  assert.is(new Set(secretsOf.map(({ type }) => type)).size, 1, 'the API server refuses another type')
+  for (const kind of kinds) for (const before of secretsOf) assert.ok(secretOf(kind, [before]))
 })
 
 test('reads that fail one after another fail together: none is left for the process to end by', async () => {
