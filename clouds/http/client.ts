@@ -3,7 +3,14 @@ import { CloudError, type Exchange } from '../ports/cloud.ts'
 import { callQuota, type RawResponse, readResponse, type ResponseHeaders } from './answer.ts'
 import { backoffMs } from '../../lib/repeat.ts'
 import { withTimeLimit } from '../../lib/time-limit.ts'
-import { connectionError, canceledError, isVendorBody, type ErrorFormat, refusalError, timeoutError } from './faults.ts'
+import {
+  connectionError,
+  canceledError,
+  isVendorRefusal,
+  type ErrorFormat,
+  refusalError,
+  timeoutError,
+} from './faults.ts'
 import { type LaneOptions, makeScheduler, type Pace } from './lanes.ts'
 import { planCall, type PlannedCall, prepareRequest, type Request, type Sender, type VendorCall } from './request.ts'
 import { makeThrottle, type Throttle } from './throttle.ts'
@@ -220,7 +227,7 @@ async function receive(
 function judge(request: Request, raw: RawResponse, format: ErrorFormat): Result {
   const { status, headers, body } = raw
   const isGood = status >= 200 && status < 300
-  const isAnswer = isGood ? body.kind !== 'foreign' : request.accept.includes(status) && isVendorBody(body)
+  const isAnswer = isGood ? body.kind !== 'foreign' : request.accept.includes(status) && isVendorRefusal(raw)
   if (isAnswer)
     return { answer: { status, headers, bytes: raw.bytes, body: body.kind === 'json' ? body.value : undefined } }
   const error = refusalError(request.facts, raw, format)

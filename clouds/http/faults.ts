@@ -1,5 +1,5 @@
 import { CloudError, type Fault } from '../ports/cloud.ts'
-import { type Body, type RawResponse, retryAfterMs } from './answer.ts'
+import { type RawResponse, retryAfterMs } from './answer.ts'
 import { connectTimeoutCode } from './send.ts'
 
 /** The facts of a call, for messages about it. */
@@ -38,7 +38,7 @@ export type ErrorFormat = {
 export function refusalError(facts: CallFacts, raw: RawResponse, format: ErrorFormat): CloudError {
   const { status, headers, body } = raw
   const { resetIsWait = true } = format
-  const content = isVendorBody(body) && body.kind === 'json' ? body.value : undefined
+  const content = isVendorRefusal(raw) && body.kind === 'json' ? body.value : undefined
   const vendorMessage = content === undefined ? undefined : vendorText(format.errorText(content), facts)
   const refusal = { name: facts.name, status, text: vendorMessage, body: content }
   const fault = faultOf(refusal, raw, format)
@@ -101,15 +101,20 @@ export function notSentError(facts: CallFacts, { fault, reason }: { fault: Fault
   })
 }
 
-/** Whether the vendor's API itself may have sent this body: it sends JSON objects, while proxies send HTML or text. */
-export function isVendorBody(body: Body): boolean {
-  return body.kind === 'none' || (body.kind === 'json' && typeof body.value === 'object' && body.value !== null)
+/**
+ * Whether the vendor's API itself may have refused a call. It sends a JSON object, while proxies send HTML, text or
+ * nothing. Only a 401 often has no body, because a header says everything.
+ */
+export function isVendorRefusal({ status, body }: Pick<RawResponse, 'status' | 'body'>): boolean {
+  if (body.kind === 'none') return status === 401
+  return body.kind === 'json' && typeof body.value === 'object' && body.value !== null && !Array.isArray(body.value)
 }
 
-function faultOf(refusal: Refusal, { status, body }: RawResponse, format: ErrorFormat): Fault {
+function faultOf(refusal: Refusal, raw: RawResponse, format: ErrorFormat): Fault {
+  const { status } = raw
   if (status === 429) return 'rate-limit'
   // A proxy's 403 or 404 does not prove that we lack rights or that an object is deleted.
-  if (!isVendorBody(body)) return 'unavailable'
+  if (!isVendorRefusal(raw)) return 'unavailable'
   return format.fault?.(refusal) ?? faultOfStatus(status)
 }
 

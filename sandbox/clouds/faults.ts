@@ -38,6 +38,8 @@ export type Fault = {
   address?: string
   /** `other-id`: the id that the answer has in place of its object's own. */
   otherId?: string | number
+  /** For a status: the answer has no body, as an edge server sends it. */
+  empty?: boolean
   /** For a status: the Retry-After header; none when absent. */
   retryAfterSeconds?: number
   /** For a status: the text of the error; the vendor's usual text when absent. */
@@ -65,6 +67,7 @@ const addition = {
     location: text,
     perPage: count,
     address: text,
+    empty: flag,
     retryAfterSeconds: number,
     message: text,
     code: text,

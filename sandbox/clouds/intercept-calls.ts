@@ -106,6 +106,7 @@ async function applyFault(
   if (typeof fault.answer !== 'number') return undefined
   reply.code(fault.answer).removeHeader('content-length')
   if (fault.retryAfterSeconds !== undefined) reply.header('retry-after', String(fault.retryAfterSeconds))
+  if (fault.empty) return ''
   const title = edgeTitles[fault.answer]
   if (title) return webPage(reply, `${fault.answer} ${title}`)
   reply.type('application/json; charset=utf-8')

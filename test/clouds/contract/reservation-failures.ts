@@ -77,6 +77,26 @@ function failing(on: On): void {
     assert.is((await list(stage)).length, 2)
   })
 
+  for (const answer of [403, 404] as const)
+    on(`an empty ${answer} does not come from the provider: the address still exists`, async (stage) => {
+      const { id } = await reserve(stage)
+      const { release, list: all } = stage.routes
+      for (const on of [release, release.replace('DELETE', 'GET')])
+        stage.control.faults.add({ on, answer, empty: true })
+      const { cloud } = stage
+      const looks = [
+        () => cloud.reservation(id, neverAborted),
+        () => cloud.release({ id, marks: {} }, neverAborted),
+        () => cloud.mark({ id, marks: {} }, { team: 'edge' }, neverAborted),
+      ]
+      for (const look of looks) assert.is((await refusalOf(stage, look())).fault, 'unavailable')
+      stage.control.faults.clear()
+      stage.control.faults.add({ on: release, answer, empty: true })
+      assert.is((await refusalOf(stage, cloud.release({ id, marks: {} }, neverAborted))).fault, 'unavailable')
+      stage.control.faults.add({ on: all, answer, empty: true })
+      assert.is((await refusalOf(stage, list(stage))).fault, 'unavailable')
+    })
+
   const losses = [500, 502, 'reset'] as const
   for (const answer of losses) {
     on(`a reservation whose answer is lost (${answer}) is asked for once, and found by its marks`, async (stage) => {

@@ -104,7 +104,9 @@ const refusals: { reply: Reply; fault: Fault; outcome: 'nothing' | 'unknown'; sa
   { reply: html(403), fault: 'unavailable', outcome: 'nothing', says: 'answered 403 with text/html' },
   { reply: html(200), fault: 'unavailable', outcome: 'unknown', says: 'answered 200 with text/html' },
   { reply: { status: 503 }, fault: 'unavailable', outcome: 'unknown', says: 'answered 503 with an empty body to' },
-  { reply: { status: 404 }, fault: 'invalid', outcome: 'nothing', says: 'answered 404 with an empty body to' },
+  { reply: { status: 401 }, fault: 'auth', outcome: 'nothing', says: 'answered 401 with an empty body to' },
+  { reply: { status: 404 }, fault: 'unavailable', outcome: 'nothing', says: 'answered 404 with an empty body to' },
+  { reply: { status: 409, json: [] }, fault: 'unavailable', outcome: 'nothing', says: 'answered 409 to' },
   { reply: { status: 502, text: 'oops' }, fault: 'unavailable', outcome: 'unknown', says: 'with a body of no type' },
   {
     reply: { status: 302, headers: { location: 'https://elsewhere.example.com/' } },
