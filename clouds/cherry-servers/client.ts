@@ -1,5 +1,5 @@
 import { assignmentsOf } from './assignments.ts'
-import { errorText, faultOf, vendor, unreadableError } from './errors.ts'
+import { errorText, faultOf, vendor, requireSameId, unreadableError } from './errors.ts'
 import { peeringOf } from './peering.ts'
 import { projectAt, type Project, projectHints } from './project.ts'
 import { reservationsOf } from './reservations.ts'
@@ -59,8 +59,7 @@ async function findMachine(project: Project, id: string, signal: AbortSignal): P
   const call: VendorCall = { name: 'machine', method: 'GET', path: ['servers', id] }
   const { status, body } = await project.http.call({ ...call, accept: [404] }, signal)
   if (status === 404) return confirmGone(project, signal)
-  const { machine } = parseServer(body) ?? {}
-  if (!machine) throw unreadableError('machine', 'an object without an id')
+  const machine = requireSameId(parseServer(body)?.machine, id, 'machine')
   if (machine.state !== 'unknown') return machine
   const { body: found } = await project.http.call({ ...call, name: 'power', query: { fields: 'power' } }, signal)
   return { ...machine, state: parsePower(found) ?? 'on' }

@@ -5,7 +5,7 @@ import { vendorErrors } from '../ports/vendor-errors.ts'
 
 export const vendor = 'Cherry Servers'
 
-export const { refusal, requireSameId, unreadableError } = vendorErrors(vendor)
+export const { refusal, requireProject, requireSameId, requireUnassigned, unreadableError } = vendorErrors(vendor)
 
 /** The API's text of a refusal. It sends `message`; older clients also know the other fields. */
 export function errorText(body: unknown): string | undefined {

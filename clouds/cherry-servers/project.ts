@@ -1,10 +1,10 @@
 import type { ResponseHeaders } from '../http/answer.ts'
 import type { VendorHttp } from '../http/client.ts'
-import { type Fields, fieldsOf, itemsOf } from '../http/loose-json.ts'
+import { type Fields, fieldsOf, idOf, itemsOf } from '../http/loose-json.ts'
 import type { VendorCall } from '../http/request.ts'
 import { sharedList, type Pages, incompleteError, wholeList } from '../http/whole-list.ts'
 import type { SharedRead } from '../../lib/shared-read.ts'
-import { vendor, refusal, requireSameId } from './errors.ts'
+import { vendor, refusal, requireProject, requireSameId } from './errors.ts'
 import { type Address, parseAddress, kindOf } from './parse-address.ts'
 import { parseServer, type Server } from './parse-server.ts'
 import type { Lane } from '../http/lanes.ts'
@@ -79,6 +79,7 @@ export async function findAddress(
   const address = parseAddress(body)
   if (!address) throw refusal(`${id} is ${kindOf(body)}, not a floating IP`, 'invalid')
   requireSameId(address.reservation, id)
+  requireProject(idOf(fieldsOf(fieldsOf(body).project).id), project.id, id)
   return address
 }
 

@@ -6,9 +6,9 @@ import {
   type ReservationRequest,
   type Location,
 } from '../ports/cloud.ts'
-import { hasMarks } from '../ports/assignments.ts'
+import { hasMarks } from '../ports/marks.ts'
 import { isRefused, unlessGone } from '../ports/vendor-errors.ts'
-import { refusal, unreadableError } from './errors.ts'
+import { requireUnassigned, unreadableError } from './errors.ts'
 import { type Address, parseReservation } from './parse-address.ts'
 import { type Project, findAddress, findListed } from './project.ts'
 import { type Fields, fieldsOf, itemsOf, textOf, idOf } from '../http/loose-json.ts'
@@ -86,9 +86,7 @@ async function order(
 async function release(project: Project, { id, marks }: Marked, signal: AbortSignal): Promise<void> {
   const found = await findAddress(project, { id }, signal)
   if (!found || !hasMarks(found.reservation.marks, marks)) return
-  const { holder } = found.reservation
-  if (holder !== undefined)
-    throw refusal(`address ${id} points to ${holder}, so it is not deleted; remove it there`, 'conflict')
+  requireUnassigned(found.reservation)
   const path = ['ips', id]
   const deletion = project.http.call({ name: 'release', method: 'DELETE', path, accept: [404] }, signal)
   await unlessGone(deletion, async () => (await findListed(project, id, signal)) !== undefined)

@@ -3,10 +3,10 @@ import { afterWrite } from '../ports/cloud.ts'
 import { unlessDone } from '../ports/vendor-errors.ts'
 import { type Fields, fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
 import { writeOfMove } from '../http/move-write.ts'
-import { refusal, requireSameId, unreadableError } from './errors.ts'
-import { isReservation, kindOf, parseReservation, publicTypes } from './parse-reservation.ts'
+import { refusal, unreadableError } from './errors.ts'
+import { isReservation, parseReservation, publicTypes } from './parse-reservation.ts'
 import { type Project, wholeList } from './project.ts'
-import { addressesOf } from './reservations.ts'
+import { addressesOf, findItem } from './reservations.ts'
 
 /** The assignment of an address to a machine, which has its own id. */
 type Assignment = { id: string; machine: string }
@@ -43,15 +43,8 @@ async function findTagged(project: Project, tag: string | undefined, signal: Abo
 }
 
 async function find(project: Project, id: string, signal: AbortSignal): Promise<Assigned | undefined> {
-  const { status, body } = await project.http.call(
-    { name: 'assignment', method: 'GET', lane: 'move', path: ['ips', id], query: { include }, accept: [404] },
-    signal,
-  )
-  if (status === 404) return undefined
-  const item = fieldsOf(body)
-  if (!isReservation(item)) throw refusal(`${id} is ${kindOf(item)}, not a reservation of public addresses`, 'invalid')
-  requireSameId({ id: item.id }, id)
-  return parse(item)
+  const item = await findItem(project, { name: 'assignment', id, lane: 'move', query: { include } }, signal)
+  return item && parse(item)
 }
 
 function parse(item: Fields): Assigned {

@@ -5,7 +5,7 @@ import { vendorErrors } from '../ports/vendor-errors.ts'
 
 export const vendor = 'Equinix Metal'
 
-export const { refusal, requireSameId, unreadableError } = vendorErrors(vendor)
+export const { refusal, requireProject, requireSameId, requireUnassigned, unreadableError } = vendorErrors(vendor)
 
 /** The API's text of a refusal, in `errors`; the check of the key uses `error`. */
 export function errorText(body: unknown): string | undefined {

@@ -3,7 +3,7 @@ import { canonicalIpAddress, formatIpv4Network } from '../../lib/ip-address.ts'
 import type { VendorCall } from '../http/request.ts'
 import { countOf, type Fields, fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
 import type { Machine, MachineAddress, Machines } from '../ports/machines.ts'
-import { refusal, unreadableError } from './errors.ts'
+import { refusal, requireSameId, unreadableError } from './errors.ts'
 import { type Project, type ProjectOptions, projectHints, type List, wholeList } from './project.ts'
 
 /** The form of a machine id, in both dialects. */
@@ -25,9 +25,7 @@ async function findMachine(project: Project, id: string, signal: AbortSignal): P
   const { status, body } = await project.http.call({ ...call, accept: [403, 404] }, signal)
   if (status === 403) return findForbidden(project, id, signal)
   if (status === 404) return confirmGone(project, signal)
-  const machine = parseMachine(body, project)
-  if (!machine) throw unreadableError('machine', 'an object without an id')
-  return machine
+  return requireSameId(parseMachine(body, project), id, 'machine')
 }
 
 /**

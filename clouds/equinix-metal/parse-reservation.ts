@@ -1,6 +1,7 @@
 import { isIPv4 } from 'node:net'
 import type { Reservation, Marks } from '../ports/cloud.ts'
 import { type Fields, fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
+import { marksAmong } from '../ports/marks.ts'
 import type { ProjectOptions } from './project.ts'
 
 /** The kinds of block with public IPv4 addresses; the rest of a project's list is private, IPv6 or VRF. */
@@ -26,6 +27,12 @@ export function isReservation(item: Fields): boolean {
 export function kindOf(item: Fields): string {
   if (item.assigned_to || item.type === 'IPAssignment') return 'the assignment of an address to a machine'
   return textOf(item.type) ? `a block of type ${String(item.type)}` : 'of no known type'
+}
+
+/** The id of an object's project. */
+export function projectOf({ project }: Fields): string | undefined {
+  const { id, href } = fieldsOf(project)
+  return textOf(id) ?? /\/projects\/([^/]+)$/.exec(textOf(href) ?? '')?.[1]
 }
 
 /** The reservation in a response; undefined if it has no id. */
@@ -71,21 +78,9 @@ export function formatTags(marks: Marks): string[] {
   return Object.entries(marks).map(([key, value]) => (value === '' ? key : `${key}=${value}`))
 }
 
-/**
- * The marks in a list of tags. A key with two different values is no mark, because it does not prove whose reservation
- * this is. Without proof we never delete a reservation.
- */
+/** The marks in a list of tags. The first `=` ends the key: base64 values may end with more of them. */
 export function parseTags(tags: readonly string[]): Marks {
-  const marks = new Map<string, string>()
-  const contradicted = new Set<string>()
-  for (const tag of tags) {
-    // The first `=` ends the key: base64 values may end with more of them.
-    const [key = '', ...rest] = tag.split('=')
-    const value = rest.join('=')
-    if (marks.has(key) && marks.get(key) !== value) contradicted.add(key)
-    marks.set(key, value)
-  }
-  return Object.fromEntries([...marks].filter(([key]) => key !== '' && !contradicted.has(key)))
+  return marksAmong(tags.map((tag) => tag.split(/=(.*)/s, 2)).map(([key = '', value = '']) => [key, value]))
 }
 
 /** A list of tags with some marks changed. An undefined mark is removed, and other tags stay. */

@@ -6,15 +6,17 @@ import {
   type Reservation,
   type ReservationRequest,
 } from '../ports/cloud.ts'
-import { fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
-import { hasMarks } from '../ports/assignments.ts'
+import { type Fields, fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
+import type { VendorCall } from '../http/request.ts'
+import { hasMarks } from '../ports/marks.ts'
 import { unlessGone } from '../ports/vendor-errors.ts'
-import { refusal, requireSameId, unreadableError } from './errors.ts'
+import { refusal, requireProject, requireSameId, requireUnassigned, unreadableError } from './errors.ts'
 import { type Project, projectHints, type List, wholeList } from './project.ts'
 import {
   isReservation,
   kindOf,
   parseReservation,
+  projectOf,
   publicTypes,
   type ReservationBody,
   changeTags,
@@ -38,7 +40,9 @@ export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
       const { body } = await project.http.call({ name: 'reservation', method: 'GET', path, accept: [404] }, signal)
       const item = fieldsOf(body)
       const before = itemsOf(item.tags)?.flatMap((tag) => textOf(tag) ?? []) ?? []
-      if (!isReservation(item) || !hasMarks(parseTags(before), known)) return
+      if (!isReservation(item)) return
+      requireProject(projectOf(item), project.id, id)
+      if (!hasMarks(parseTags(before), known)) return
       const tags = changeTags(before, marks)
       if (tags.toSorted().join('\n') === before.toSorted().join('\n')) return
       await project.http.call({ name: 'mark', method: 'PATCH', path, body: { tags }, accept: [404] }, signal)
@@ -56,15 +60,24 @@ export function addressesOf({ id }: Project): List {
 }
 
 async function findReservation(project: Project, id: string, signal: AbortSignal): Promise<Reservation | undefined> {
-  const answer = await project.http.call(
-    { name: 'reservation', method: 'GET', path: ['ips', id], accept: [404] },
-    signal,
-  )
-  if (answer.status === 404) return undefined
-  const item = fieldsOf(answer.body)
+  const item = await findItem(project, { name: 'reservation', id }, signal)
+  return item && parseReservation(item, project)
+}
+
+/** A reservation as the API returns it, read live; undefined proves that it is deleted. */
+export async function findItem(
+  project: Project,
+  { id, ...call }: Pick<VendorCall, 'name' | 'lane' | 'query'> & { id: string },
+  signal: AbortSignal,
+): Promise<Fields | undefined> {
+  const whole: VendorCall = { ...call, method: 'GET', path: ['ips', id], accept: [404] }
+  const { status, body } = await project.http.call(whole, signal)
+  if (status === 404) return undefined
+  const item = fieldsOf(body)
   if (!isReservation(item)) throw refusal(`${id} is ${kindOf(item)}, not a reservation of public addresses`, 'invalid')
   requireSameId({ id: item.id }, id)
-  return parseReservation(item, project)
+  requireProject(projectOf(item), project.id, id)
+  return item
 }
 
 async function reserve(
@@ -100,6 +113,7 @@ async function reserve(
 async function release(project: Project, { id, marks }: Marked, signal: AbortSignal): Promise<void> {
   const found = await findReservation(project, id, signal)
   if (!found || !hasMarks(found.marks, marks)) return
+  requireUnassigned(found)
   const path = ['ips', id]
   const deletion = project.http.call({ name: 'release', method: 'DELETE', path, accept: [404] }, signal)
   await unlessGone(deletion, () => isListed(project, id, signal))

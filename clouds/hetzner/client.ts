@@ -1,5 +1,5 @@
 import { assignmentsOf } from './assignments.ts'
-import { errorCode, errorText, faultOf, isDoubtful, vendor, refusal, unreadableError } from './errors.ts'
+import { errorCode, errorText, faultOf, isDoubtful, vendor, refusal, requireSameId, unreadableError } from './errors.ts'
 import { projectAt, type Project } from './project.ts'
 import { reservationsOf } from './reservations.ts'
 import { vendorHttp, type ClientOptions } from '../http/client.ts'
@@ -45,8 +45,7 @@ async function findMachine(project: Project, id: string, signal: AbortSignal): P
     if (errorCode(body) !== 'not_found') throw unreadableError('machine', '404 and another reason than "not_found"')
     return confirmGone(project, id, signal)
   }
-  const machine = parseServer(fieldsOf(body).server)
-  if (!machine) throw unreadableError('machine', 'an object without an id')
+  const machine = requireSameId(parseServer(fieldsOf(body).server), id, 'machine')
   if (machine.state === 'unknown') throw unreadableError('machine', `server ${id} in the state "unknown"`)
   return machine
 }

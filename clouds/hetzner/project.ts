@@ -66,8 +66,9 @@ export async function readList<T>(
     )
     const fields = fieldsOf(body)
     const items = itemsOf(fields[field])?.map(fieldsOf)
-    if (!items) throw incompleteError(pages, `page ${before + 1} has no ${field}`)
     const { total_entries: total, next_page: next } = fieldsOf(fieldsOf(fields['meta'])['pagination'])
+    if (!items || next === undefined)
+      throw incompleteError(pages, `page ${before + 1} has no ${field}, or does not say whether another one follows`)
     return { items, bytes, promised: countOf(total) ?? 0, isLast: countOf(next) === undefined }
   }
   return wholeList({ ...pages, read, keep }, signal)

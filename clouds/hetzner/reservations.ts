@@ -8,9 +8,9 @@ import {
   type Reservation,
   type ReservationRequest,
 } from '../ports/cloud.ts'
-import { hasMarks } from '../ports/assignments.ts'
+import { hasMarks } from '../ports/marks.ts'
 import { type FloatingIp, parseFloatingIp, labelsOf } from './parse-floating-ip.ts'
-import { refusal, unreadableError, errorCode, requireSameId } from './errors.ts'
+import { refusal, unreadableError, errorCode, requireSameId, requireUnassigned } from './errors.ts'
 import { type Project, readList } from './project.ts'
 import type { Lane } from '../http/lanes.ts'
 import type { VendorCall } from '../http/request.ts'
@@ -54,7 +54,7 @@ async function reserve(project: Project, request: NamedRequest, signal: AbortSig
   try {
     return await create(project, request, signal)
   } catch (error) {
-    if (!(error instanceof CloudError) || error.fault !== 'conflict') throw error
+    if (!mayBeTaken(error)) throw error
     const taken = await findNamed(project, name, signal)
     if (!taken) throw error
     if (hasMarks(taken.reservation.marks, request.marks)) return taken.reservation
@@ -62,6 +62,15 @@ async function reserve(project: Project, request: NamedRequest, signal: AbortSig
     // it.
     return reserve(project, { ...request, name: `${nameOf(request)}-${taken.reservation.id}` }, signal)
   }
+}
+
+/**
+ * Whether an earlier attempt of a refused order may have got the address. The API does not say that the name is taken
+ * if the project is at its limit by now, or the provider has no other address.
+ */
+function mayBeTaken(error: unknown): boolean {
+  const isRefusal = error instanceof CloudError && error.code !== undefined && error.outcome === 'nothing'
+  return isRefusal && ['conflict', 'quota', 'unavailable'].includes(error.fault)
 }
 
 type NamedRequest = ReservationRequest & { name: string }
@@ -95,10 +104,7 @@ async function findNamed(project: Project, name: string, signal: AbortSignal): P
 async function release(project: Project, { id, marks }: Marked, signal: AbortSignal): Promise<void> {
   const found = await findFloatingIp(project, { id }, signal)
   if (!found || !hasMarks(found.reservation.marks, marks)) return
-  if (found.server !== undefined) {
-    const { address } = found.reservation
-    throw refusal(`${address} is assigned to server ${found.server}, so it is not deleted; unassign it`, 'conflict')
-  }
+  requireUnassigned(found.reservation)
   const hints = { conflict: 'unassign it, and end its protection against deletion' }
   const path = ['floating_ips', id]
   await unlessGone(project.http.call({ name: 'release', method: 'DELETE', path, hints }, signal))

@@ -53,6 +53,11 @@ export async function readList(http: VendorHttp, call: VendorCall, signal: Abort
   return items
 }
 
+/** The BGP peer group of the location. The routers of another one know none of our servers. */
+export function groupOf({ location }: Pick<Account, 'location'>, groups: readonly Fields[]): Fields | undefined {
+  return groups.find((group) => (textOf(group.location) ?? location) === location)
+}
+
 /** The IPv4 addresses in a list of texts. */
 export function ipv4In(given: unknown): string[] {
   return itemsOf(given)?.flatMap((text) => (typeof text === 'string' && isIPv4(text) ? text : [])) ?? []

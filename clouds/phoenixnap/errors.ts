@@ -5,7 +5,7 @@ import { vendorErrors } from '../ports/vendor-errors.ts'
 
 export const vendor = 'phoenixNAP'
 
-export const { refusal, requireSameId, unreadableError } = vendorErrors(vendor)
+export const { refusal, requireSameId, requireUnassigned, unreadableError } = vendorErrors(vendor)
 
 /** An API's text of a refusal, and the fault of each field. The token service uses other fields. */
 export function errorText(body: unknown): string | undefined {

@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net'
 import { type Fields, textOf } from '../http/loose-json.ts'
 import type { Peer, Peering, ProjectPeering } from '../ports/peering.ts'
-import { type Account, pathOf } from './account.ts'
+import { type Account, groupOf, pathOf } from './account.ts'
 import { isRefused, refusal, unreadableError, vendor } from './errors.ts'
 import { parseServers } from './machines.ts'
 import { type PeerGroup, parsePeerGroup } from './parse-peer-group.ts'
@@ -42,11 +42,11 @@ export function peeringOf(account: Account, options: PeeringOptions): Peering {
 }
 
 async function findGroup(
-  { peerGroups }: Account,
+  account: Account,
   signal: AbortSignal,
   how: 'fresh' | 'recent' = 'fresh',
 ): Promise<PeerGroup | undefined> {
-  const [group] = await peerGroups[how](signal)
+  const group = groupOf(account, await account.peerGroups[how](signal))
   if (!group) return undefined
   const parsed = parsePeerGroup(group)
   if (!parsed) throw unreadableError('peering', 'a peer group without its loopbacks or its password')
@@ -69,7 +69,7 @@ async function enable(
   } catch (error) {
     // The status for a second group is not documented.
     const mayBeThere = isRefused(error, ['conflict', 'invalid'])
-    if (!mayBeThere || (await peerGroups.fresh(signal)).length === 0) throw error
+    if (!mayBeThere || !groupOf({ location }, await peerGroups.fresh(signal))) throw error
   } finally {
     peerGroups.invalidate()
   }

@@ -1,7 +1,7 @@
 import type { Cloud, Marked, Marks, Reservation, ReservationRequest } from '../ports/cloud.ts'
-import { hasMarks } from '../ports/assignments.ts'
-import { type Account, pathOf, readList, findBlock, findListed } from './account.ts'
-import { isRefused, refusal, unreadableError } from './errors.ts'
+import { hasMarks } from '../ports/marks.ts'
+import { type Account, groupOf, pathOf, readList, findBlock, findListed } from './account.ts'
+import { isRefused, refusal, requireUnassigned, unreadableError } from './errors.ts'
 import { parseBlock } from './parse-block.ts'
 import { routingOf } from './parse-peer-group.ts'
 import { type TagNames, tagNamesOf } from './tag-names.ts'
@@ -74,9 +74,7 @@ async function reserve(
 async function release(account: Account, { id, marks }: Marked, signal: AbortSignal): Promise<void> {
   const found = await findBlock(account, id, signal)
   if (!found || !hasMarks(found.reservation.marks, marks)) return
-  const { address = id, holder } = found.reservation
-  if (holder !== undefined)
-    throw refusal(`the block of ${address} is assigned to ${holder}, so it is not deleted; remove it there`, 'conflict')
+  requireUnassigned(found.reservation)
   const path = [...pathOf.blocks, id]
   await unlessGone(account, { id, signal }, () =>
     account.http.call({ name: 'release', method: 'DELETE', path }, signal),
@@ -88,7 +86,7 @@ async function findProblems(
   { blocks, peerGroups, location }: Account,
   signal: AbortSignal,
 ): Promise<Map<string, string>> {
-  const [group] = await peerGroups.recent(signal)
+  const group = groupOf({ location }, await peerGroups.recent(signal))
   const { problem, failedBlocks } = routingOf(group ?? {})
   if (problem === undefined)
     return new Map(failedBlocks.map((id) => [id, 'the status of its prefix in the BGP peer group is ERROR']))

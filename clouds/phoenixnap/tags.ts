@@ -1,4 +1,5 @@
 import { CloudError, type Marks } from '../ports/cloud.ts'
+import { marksAmong } from '../ports/marks.ts'
 import { type Fields, fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
 
 /** A tag as requests send it. */
@@ -29,7 +30,7 @@ export function withMarks(tags: readonly TagRequest[], marks: Record<string, str
 /** The marks among the tags of a block. */
 export function marksOf(tags: readonly TagRequest[]): Marks {
   const ours = tags.filter(({ name }) => name.startsWith(prefix))
-  return Object.fromEntries(ours.map(({ name, value = '' }) => [name.slice(prefix.length), markOf(value)]))
+  return marksAmong(ours.map(({ name, value = '' }) => [name.slice(prefix.length), markOf(value)]))
 }
 
 /** The filter of a list by a mark. The vendor does not say whether two filters mean both or either. */

@@ -1,4 +1,5 @@
 import type { Marked, Marks } from './cloud.ts'
+import { hasMarks } from './marks.ts'
 
 /** An address of the project and the machines that get its traffic. */
 export type AssignedAddress = {
@@ -57,11 +58,6 @@ export type Assignments = {
   move(target: Movable & { machine: string; from?: readonly string[] }, options: MoveOptions): Promise<void>
   /** Takes the address from the machines that it is assigned to. Success if there are none, or it is deleted. */
   unassign(target: Movable, options: MoveOptions): Promise<void>
-}
-
-/** Whether all wanted marks are present. */
-export function hasMarks(marks: Marks, wanted: Marks): boolean {
-  return Object.entries(wanted).every(([key, value]) => marks[key] === value)
 }
 
 /** Whether an address is still the one that a caller has read. */

@@ -1,19 +1,31 @@
-import { CloudError, type Fault } from './cloud.ts'
+import { CloudError, type Fault, type Reservation } from './cloud.ts'
 
 /** The errors that a vendor's client itself makes. Each begins with the vendor's name. */
 export function vendorErrors(vendor: string) {
   /** The error for a response that lacks what the call requested. */
   const unreadableError = (call: string, what: string, outcome: CloudError['outcome'] = 'nothing') =>
     new CloudError(`${vendor} answered "${call}" with ${what}`, { fault: 'unavailable', outcome })
+  /** A refusal of our own: nothing was sent, or the text says what was sent before. */
+  const refusal = (text: string, fault: Fault, outcome: CloudError['outcome'] = 'nothing') =>
+    new CloudError(`${vendor}: ${text}`, { fault, outcome })
   return {
     unreadableError,
-    /** Throws if a response is about another object than the call. */
-    requireSameId: (found: { id: unknown }, id: string, call = 'reservation') => {
-      if (found.id !== id) throw unreadableError(call, `another object than ${id}`)
+    refusal,
+    /** Returns the object in a response; throws if the response is about another one than the call. */
+    requireSameId: <T extends { id: unknown }>(found: T | undefined, id: string, call = 'reservation'): T => {
+      if (found?.id !== id) throw unreadableError(call, `another object than ${id}`)
+      return found
     },
-    /** A refusal of our own: nothing was sent, or the text says what was sent before. */
-    refusal: (text: string, fault: Fault, outcome: CloudError['outcome'] = 'nothing') =>
-      new CloudError(`${vendor}: ${text}`, { fault, outcome }),
+    /** Throws if a reservation is another project's: a key may read several. Some responses do not name the project. */
+    requireProject: (of: string | undefined, project: string, id: string) => {
+      if (of !== undefined && of.toLowerCase() !== project.toLowerCase())
+        throw refusal(`${id} is a reservation of project ${of}, not of ${project}`, 'invalid')
+    },
+    /** Throws if something has the address, which may then be in use. */
+    requireUnassigned: ({ id, address = id, holder }: Pick<Reservation, 'id' | 'address' | 'holder'>) => {
+      if (holder !== undefined)
+        throw refusal(`${address} is assigned to ${holder}, so it is not deleted; unassign it`, 'conflict')
+    },
   }
 }
 

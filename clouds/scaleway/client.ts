@@ -1,9 +1,10 @@
 import { assignmentsOf } from './assignments.ts'
-import { errorText, faultOf, vendor, refusal, unreadableError } from './errors.ts'
+import { errorText, faultOf, vendor, refusal, requireUnassigned, unreadableError } from './errors.ts'
 import { machinesOf } from './machines.ts'
 import { projectAt, type Project, pathOf, findFlexibleIp, findListed } from './project.ts'
 import { vendorHttp, type ClientOptions } from '../http/client.ts'
-import { type Assignments, hasMarks } from '../ports/assignments.ts'
+import { type Assignments } from '../ports/assignments.ts'
+import { hasMarks } from '../ports/marks.ts'
 import type { Vendor } from '../ports/cloud-provider.ts'
 import { inTurn } from '../../lib/in-turn.ts'
 import type { Cloud, Marked, Reservation, ReservationRequest, Location } from '../ports/cloud.ts'
@@ -94,9 +95,7 @@ async function mark(
 async function release(project: Project, { id, marks }: Marked, signal: AbortSignal): Promise<void> {
   const found = await findFlexibleIp(project, { id }, signal)
   if (!found || !hasMarks(found.reservation.marks, marks)) return
-  const { address, holder } = found.reservation
-  if (holder !== undefined)
-    throw refusal(`${address} is attached to ${holder}, so it is not deleted; detach it`, 'conflict')
+  requireUnassigned(found.reservation)
   const path = [...pathOf.addresses(project), id]
   const deletion = project.http.call({ name: 'release', method: 'DELETE', path, accept: [404] }, signal)
   await unlessGone(deletion, async () => (await findListed(project, { id }, signal)) !== undefined)

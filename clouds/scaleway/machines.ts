@@ -1,5 +1,5 @@
 import type { Machine, Machines, MachineAddress } from '../ports/machines.ts'
-import { unreadableError } from './errors.ts'
+import { requireSameId, unreadableError } from './errors.ts'
 import { type Project, pathOf } from './project.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
@@ -25,8 +25,7 @@ export async function findMachine(project: Project, id: string, signal: AbortSig
     if (listed.every((server) => server.id !== id)) return undefined
     throw unreadableError('machine', `404 although the list has server ${id}`)
   }
-  const machine = parseServer(body, await attachedTo(project, [body], signal))
-  if (!machine) throw unreadableError('machine', 'an object without an id')
+  const machine = requireSameId(parseServer(body, await attachedTo(project, [body], signal)), id, 'machine')
   if (machine.state === 'unknown')
     throw unreadableError('machine', `server ${id} in a state that is neither on nor off`)
   return machine
@@ -70,10 +69,9 @@ function stateOf(status: unknown): Machine['state'] {
   return changing.some((one) => one === status) ? 'changing' : 'unknown'
 }
 
-/** Whether some of its addresses may be flexible IPs: each server has one own address per family. */
+/** Whether some of its addresses may be flexible IPs. Each server has an own one, but perhaps of a single family. */
 function mayShowAttached(body: unknown): boolean {
-  const versions = (itemsOf(fieldsOf(body).ips) ?? []).map((ip) => fieldsOf(ip).version)
-  return new Set(versions).size < versions.length
+  return (itemsOf(fieldsOf(body).ips) ?? []).length > 1
 }
 
 function addressesOf(ips: unknown, attached: ReadonlySet<string>): MachineAddress[] {

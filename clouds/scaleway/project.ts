@@ -1,9 +1,9 @@
 import type { VendorHttp } from '../http/client.ts'
 import type { Lane } from '../http/lanes.ts'
-import { type Fields, countOf, fieldsOf, itemsOf } from '../http/loose-json.ts'
+import { type Fields, countOf, fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
 import { sharedList, type Pages, incompleteError, wholeList } from '../http/whole-list.ts'
 import type { SharedRead } from '../../lib/shared-read.ts'
-import { vendor, refusal, requireSameId } from './errors.ts'
+import { vendor, refusal, requireProject, requireSameId } from './errors.ts'
 import { type FlexibleIp, parseFlexibleIp } from './parse-flexible-ip.ts'
 import type { VendorCall } from '../http/request.ts'
 
@@ -85,6 +85,7 @@ export async function findFlexibleIp(
   const found = parseFlexibleIp(body)
   if (!found) throw refusal(`${id} is no flexible IP with an address`, 'invalid')
   requireSameId(found.reservation, id)
+  requireProject(textOf(fieldsOf(body)['project_id']), project.id, id)
   return found
 }
 

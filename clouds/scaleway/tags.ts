@@ -1,4 +1,5 @@
 import { CloudError, type Marks } from '../ports/cloud.ts'
+import { marksAmong } from '../ports/marks.ts'
 
 /** Other programs and people tag the same addresses. */
 const prefix = 'eip-admission.dev/'
@@ -36,7 +37,7 @@ export function reservedAtOf(tags: readonly string[]): string | undefined {
 }
 
 function ours(tags: readonly string[]): Marks {
-  return Object.fromEntries(tags.flatMap((tag) => [partsOf(tag)].filter((parts) => parts !== undefined)))
+  return marksAmong(tags.map(partsOf).filter((parts) => parts !== undefined))
 }
 
 /** The name and the value of our tag; the first `=` ends the name. */

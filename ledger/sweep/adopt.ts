@@ -1,5 +1,5 @@
 import type { Reservation } from '../../clouds/ports/cloud.ts'
-import { hasMarks } from '../../clouds/ports/assignments.ts'
+import { hasMarks } from '../../clouds/ports/marks.ts'
 import { isAlreadyExists, isConflict, isNotFound } from '../../kube/errors.ts'
 import { parseIpAddress } from '../../lib/ip-address.ts'
 import type { AddressKey, ElasticIP, ReclaimPolicy } from '../record/elastic-ip.ts'

@@ -6,6 +6,7 @@ import { machineRules } from './contract/machines.ts'
 import { passwordRules } from './contract/passwords.ts'
 import { peeringFailureRules } from './contract/peering-failures.ts'
 import { peeringRules } from './contract/peering.ts'
+import { projectRules } from './contract/projects.ts'
 import { reservationFailureRules } from './contract/reservation-failures.ts'
 import { reservationRules } from './contract/reservations.ts'
 import {
@@ -13,11 +14,12 @@ import {
   type GrantStage,
   type PasswordStage,
   type PeeringStage,
+  type ProjectStage,
   rulesOn,
   type Stage,
 } from './contract/stage.ts'
 
-export type { AssignmentStage, GrantStage, PasswordStage, PeeringStage, Stage } from './contract/stage.ts'
+export type { AssignmentStage, GrantStage, PasswordStage, PeeringStage, ProjectStage, Stage } from './contract/stage.ts'
 
 /** The duties of every vendor's client to the ports. The suite fills the file that calls it. */
 export function cloudContract(name: string, start: () => Promise<Stage>): void {
@@ -30,6 +32,11 @@ export function cloudContract(name: string, start: () => Promise<Stage>): void {
 /** The further duties of the client of a vendor that may take its time over an address. */
 export function grantContract(name: string, start: () => Promise<GrantStage>): void {
   grantRules(rulesOn(name, start))
+}
+
+/** The further duties of the client of a vendor whose keys may use several projects. */
+export function projectContract(name: string, start: () => Promise<ProjectStage>): void {
+  projectRules(rulesOn(name, start))
 }
 
 /** The further duties of a vendor's client with BGP. */

@@ -161,7 +161,7 @@ test('an address that a person attached to a machine outside the cluster is not 
   await stage.run('delete', 'service', 'lent', '--wait=false')
   await eventually('an Event says so', async () => {
     const events = await stage.run('get', 'events', '--field-selector=involvedObject.name=lent')
-    return events.includes('so it is not deleted; detach it') || undefined
+    return events.includes('so it is not deleted; unassign it') || undefined
   })
   assert.is(control.calls.all().filter(({ method }) => method !== 'GET').length, 0)
   await to('detach', { fips_ids: [idOf(address)] })

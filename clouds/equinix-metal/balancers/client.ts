@@ -14,7 +14,7 @@ type Project = { http: VendorHttp; id: string }
 
 const vendor = 'Equinix Metal Load Balancer'
 
-const { refusal, unreadableError } = vendorErrors(vendor)
+const { refusal, requireSameId, unreadableError } = vendorErrors(vendor)
 
 const root = ['v1', 'loadbalancers']
 
@@ -81,10 +81,7 @@ function balancerCalls({ http, id: project }: Project) {
         { name: 'balancer', method: 'GET', path: [...root, id], accept: [404] },
         signal,
       )
-      if (status === 404) return undefined
-      const balancer = parseBalancer(body)
-      if (!balancer) throw unreadableError('balancer', 'an object without an id')
-      return balancer
+      return status === 404 ? undefined : requireSameId(parseBalancer(body), id, 'balancer')
     },
     async create({ name, location }, signal) {
       const body = { name, location_id: requireLocation(location), provider_id: provider }

@@ -1,5 +1,5 @@
 import type { Reservation } from '../../../clouds/ports/cloud.ts'
-import { hasMarks } from '../../../clouds/ports/assignments.ts'
+import { hasMarks } from '../../../clouds/ports/marks.ts'
 import { type Service, keyOf } from '../../../kube/objects.ts'
 import { isShownBy } from '../../../ledger/record/shown.ts'
 import { commonMarks, isRetained, namedCluster } from '../../../ledger/record/marks.ts'

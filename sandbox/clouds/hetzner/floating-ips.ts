@@ -1,6 +1,7 @@
 import { invalidInput, refused, refusedFor } from './errors.ts'
 import { type Labels, readLabels } from './labels.ts'
 import { findLocation } from './locations.ts'
+import { isLocked } from './render.ts'
 import type { FloatingIp, Server, State } from './state.ts'
 
 type Body = Record<string, unknown>
@@ -18,12 +19,9 @@ export function createFloatingIp(state: State, project: number, body: Body): Flo
   const server = serverId === undefined ? undefined : serverOf(state, project, serverId)
   const location = server?.location ?? findLocation(place)
   if (!location) throw invalidInput('home_location', 'no such location')
+  if (state.behaviour.orderOverLimit === 'limit') requireRoom(state, project)
   const name = readName(state, project, body['name'])
-  if (ownOf(state, project).length >= state.quota.of(String(project)))
-    throw refusedFor(403, 'resource_limit_exceeded', {
-      message: 'Floating IP limit exceeded',
-      details: { limits: [{ name: 'floating_ips_limit' }] },
-    })
+  requireRoom(state, project)
   const address = type === 'ipv4' ? state.newIpv4('floating') : { ip: state.newIpv6(), free: () => {} }
   if (!address) throw refused(412)
   const id = state.newId()
@@ -46,6 +44,14 @@ export function createFloatingIp(state: State, project: number, body: Body): Flo
   return ip
 }
 
+function requireRoom(state: State, project: number): void {
+  if (ownOf(state, project).length >= state.quota.of(String(project)))
+    throw refusedFor(403, 'resource_limit_exceeded', {
+      message: 'Floating IP limit exceeded',
+      details: { limits: [{ name: 'floating_ips_limit' }] },
+    })
+}
+
 /** Changes what the body of a PUT names; labels are replaced as a whole. */
 export function changeFloatingIp(state: State, ip: FloatingIp, body: Body): void {
   const labels: Labels | undefined = 'labels' in body ? readLabels(body['labels']) : undefined
@@ -58,13 +64,14 @@ export function changeFloatingIp(state: State, ip: FloatingIp, body: Body): void
 /** Deletes a floating IP. Since May 2026 the vendor refuses this while a server has it. */
 export function deleteFloatingIp(state: State, ip: FloatingIp): void {
   const refusals = {
+    locked: isLocked(state, ip.id) && refusedFor(423, 'locked', { message: 'Floating IP is locked' }),
     protected: ip.isProtected && refusedFor(423, 'protected', { message: 'Floating IP deletion is protected' }),
     assigned:
       ip.server && refusedFor(422, 'must_be_unassigned', { message: 'Floating IP must be unassigned before deletion' }),
   }
   const { deleteOrder } = state.behaviour
   const other = deleteOrder === 'protected' ? 'assigned' : 'protected'
-  const refusal = refusals[deleteOrder] || refusals[other]
+  const refusal = refusals.locked || refusals[deleteOrder] || refusals[other]
   if (refusal) throw refusal
   const { reservationsMs } = state.deletion
   if (reservationsMs === 0) return removeFloatingIp(state, ip)

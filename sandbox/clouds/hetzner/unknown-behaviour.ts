@@ -12,6 +12,8 @@ export const behaviourChoices = {
   otherServer: ['201', '422'],
   /** Assigning an address to a server that does not exist. */
   unknownServer: ['404', '422'],
+  /** The reason for refusing an order that is over the limit of the project, and whose name is taken. */
+  orderOverLimit: ['limit', 'name'],
   /** The reason for refusing to delete an address that is both protected and assigned. */
   deleteOrder: ['protected', 'assigned'],
   /** How soon `public_net.floating_ips` of a server shows a change: with the address, or never. */

@@ -87,7 +87,8 @@ export function renderServer(state: State, server: Server): Json {
 
 function ownAddresses({ behaviour }: State, { id, addresses }: Server): Json[] {
   const mask = behaviour.mask === 'none' ? '' : '/128'
-  return [addressOf(id, 'IPv4', addresses.IPv4), addressOf(`${id}-6`, 'IPv6', `${addresses.IPv6}${mask}`)]
+  const { IPv4, IPv6 } = addresses
+  return [addressOf(id, 'IPv4', IPv4), ...(IPv6 === undefined ? [] : [addressOf(`${id}-6`, 'IPv6', `${IPv6}${mask}`)])]
 }
 
 function addressOf(id: string, version: 'IPv4' | 'IPv6', address: string): Json {

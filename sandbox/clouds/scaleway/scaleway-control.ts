@@ -8,7 +8,7 @@ import { renderFlexibleIp, renderServer } from './render.ts'
 import { type Server, type State, serverStatuses, zones } from './state.ts'
 import { behaviourChoices } from './unknown-behaviour.ts'
 
-export type NewServer = { hostname: string; project?: string; zone?: string }
+export type NewServer = { hostname: string; project?: string; zone?: string; hasIpv6?: boolean }
 
 /** Makes the controls of one account; servers are added to the first project. Its reservations are flexible IPs. */
 export function makeScalewayControl(
@@ -35,7 +35,7 @@ export function makeScalewayControl(
       add: (wanted: NewServer) => addServer(state, { project, ...wanted }),
       power: (server, to) => void (server.status = to === 'on' ? 'ready' : 'stopped'),
       remove: (server) => removeServer(state, server),
-      fields: { zone: text },
+      fields: { zone: text, hasIpv6: flag },
       example: '{"hostname":"worker-1","zone":"fr-par-1"}',
     },
   })
@@ -50,11 +50,12 @@ export function makeScalewayControl(
   }
 }
 
-function addServer(state: State, { hostname, project, zone = 'fr-par-1' }: NewServer & { project: string }): Server {
+function addServer(state: State, wanted: NewServer & { project: string }): Server {
+  const { hostname, project, zone = 'fr-par-1', hasIpv6 = true } = wanted
   if (!zones.includes(zone)) throw new ControlError(`no zone "${zone}": expected one of ${zones.join(', ')}`)
   const address = state.newAddress('own')
   if (address === undefined) throw new ControlError('no address is left')
-  const addresses = { IPv4: address, IPv6: state.newNetwork().replace('/64', '1') }
+  const addresses = { IPv4: address, IPv6: hasIpv6 ? state.newNetwork().replace('/64', '1') : undefined }
   const facts = { id: state.newId(), project, zone, name: hostname, addresses }
   const times = { createdAtMs: state.now(), busyUntilMs: 0 }
   const server: Server = { ...facts, ...times, status: 'ready', tags: [] }

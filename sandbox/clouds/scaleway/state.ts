@@ -31,8 +31,8 @@ export type Server = {
   name: string
   status: (typeof serverStatuses)[number]
   tags: string[]
-  /** Its own address of each family. */
-  addresses: { IPv4: string; IPv6: string }
+  /** Its own address of each family; some servers have none of IPv6. */
+  addresses: { IPv4: string; IPv6: string | undefined }
   createdAtMs: number
   /** When this server will have completed its last change of an address: it makes them one at a time. */
   busyUntilMs: number

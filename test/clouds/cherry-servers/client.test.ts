@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import type { UnknownBehaviour } from '../../../sandbox/clouds/cherry-servers/unknown-behaviour.ts'
 import { projectId } from './fixtures.ts'
 import { key, startCherry, startStage, target } from './stage.ts'
-import { assignmentContract, cloudContract, peeringContract } from '../contract.ts'
+import { assignmentContract, cloudContract, peeringContract, projectContract } from '../contract.ts'
 import { cloudErrorOf, neverAborted } from '../scripted-server.ts'
 
 // The other answer to every question that nobody outside the vendor can answer.
@@ -30,6 +30,7 @@ for (const { name, unknowns } of [
   cloudContract(name, start)
   peeringContract(name, start)
   assignmentContract(name, start)
+  projectContract(name, start)
 }
 
 const location = 'LT-Siauliai'

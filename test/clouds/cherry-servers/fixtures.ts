@@ -7,7 +7,7 @@ export const ips = `/v1/projects/${projectId}/ips`
 export const servers = `/v1/projects/${projectId}/servers`
 
 /** The client under test, impatient enough for one. */
-export function cherryAt(baseUrl: string, more: Partial<ClientOptions> = {}) {
+export function cherryAt(baseUrl: string, more: Partial<ClientOptions & { projectId: string }> = {}) {
   return cherryServers({
     apiKey: { reveal: () => apiKey },
     projectId,

@@ -159,7 +159,7 @@ for (const use of uses)
     await withRoutes({ [`GET ${ip}`]: { json: cherryIp(use) } }, async (cloud, seen) => {
       const error = await cloudErrorOf(cloud.release({ id, marks: {} }, neverAborted))
       assert.equal([error.fault, error.outcome, seen.length], ['conflict', 'nothing', 1])
-      assert.match(error.message, /points to (server 640117|address 198\.51\.100\.10), so it is not deleted/)
+      assert.match(error.message, /is assigned to (server 640117|address 198\.51\.100\.10), so it is not deleted/)
     })
   })
 

@@ -1,7 +1,6 @@
-import type { ClientOptions } from '../../../clouds/http/client.ts'
 import { startCherryServers } from '../../../sandbox/clouds/cherry-servers/server.ts'
 import type { UnknownBehaviour } from '../../../sandbox/clouds/cherry-servers/unknown-behaviour.ts'
-import type { AssignmentStage, PeeringStage, Stage } from '../contract.ts'
+import type { PeeringStage, ProjectStage, Stage } from '../contract.ts'
 import { cherryAt, projectId } from './fixtures.ts'
 
 const otherProjectId = 218_451
@@ -15,7 +14,7 @@ export async function startCherry(unknowns: Partial<UnknownBehaviour> = {}, now 
   const simulator = await startCherryServers({
     projects: [{ id: Number(projectId) }, { id: otherProjectId }],
     tokens: [
-      { token: key, projects: [Number(projectId)] },
+      { token: key, projects: [Number(projectId), otherProjectId] },
       { token: readOnlyKey, projects: [Number(projectId)], readOnly: true },
       { token: foreignKey, projects: [otherProjectId] },
     ],
@@ -26,13 +25,13 @@ export async function startCherry(unknowns: Partial<UnknownBehaviour> = {}, now 
   })
   const { control, url } = simulator
   control.setDeletion({ reservationsMs: 0, devicesMs: 0 })
-  const cloudWith = (apiKey: string, more: Partial<ClientOptions> = {}) =>
+  const cloudWith = (apiKey: string, more: Parameters<typeof cherryAt>[1] = {}) =>
     cherryAt(url, { apiKey: { reveal: () => apiKey }, ...more })
   return { simulator, control, cloudWith, [Symbol.asyncDispose]: simulator.close }
 }
 
 /** The same as the contract wants it. */
-export async function startStage(unknowns: Partial<UnknownBehaviour>): Promise<PeeringStage & AssignmentStage> {
+export async function startStage(unknowns: Partial<UnknownBehaviour>): Promise<PeeringStage & ProjectStage> {
   const cherry = await startCherry(unknowns)
   const { control, cloudWith } = cherry
   return {
@@ -40,6 +39,7 @@ export async function startStage(unknowns: Partial<UnknownBehaviour>): Promise<P
     withUnknownKey: cloudWith(unknownKey),
     withReadOnlyKey: cloudWith(readOnlyKey),
     withForeignKey: cloudWith(foreignKey),
+    inOtherProject: cloudWith(key, { projectId: String(otherProjectId) }),
     keys: [key, unknownKey, readOnlyKey, foreignKey],
     location: 'LT-Siauliai',
     control,

@@ -174,6 +174,23 @@ function failing(on: On): void {
       assert.is((await refusalOf(stage, read(AbortSignal.timeout(100)))).fault, 'unavailable')
   })
 
+  for (const answer of [403, 404] as const)
+    on(`an empty ${answer} does not come from the provider: the machine may exist`, async (stage) => {
+      const id = stage.machines.add('node-1')
+      stage.machines.add('node-2')
+      stage.control.faults.add({ on: stage.routes.machine, answer, empty: true })
+      assert.is((await refusalOf(stage, machine(stage, id))).fault, 'unavailable')
+    })
+
+  on('an answer about another machine says nothing of this one', async (stage) => {
+    const [id, other] = [stage.machines.add('node-1'), stage.machines.add('node-2')]
+    const otherId = Number.isNaN(Number(other)) ? other : Number(other)
+    stage.control.faults.add({ on: stage.routes.machine, answer: 'other-id', otherId })
+    const error = await refusalOf(stage, machine(stage, id))
+    assert.is(error.fault, 'unavailable')
+    assert.match(error.message, `another object than ${id}`)
+  })
+
   on('a machine that answers 404 is not gone while the list of machines fails', async (stage) => {
     for (const answer of [401, 403, 404, 500, 'reset'] as const) {
       stage.control.faults.clear()

@@ -119,6 +119,15 @@ function releasing(on: On): void {
     assert.is(await stage.cloud.reservation(id, neverAborted), undefined)
   })
 
+  on('an address that a machine has is not deleted', async (stage) => {
+    const { id, address = '' } = await reserve(stage)
+    await stage.machines.lend(stage.machines.add('node-1'), address)
+    const error = await refusalOf(stage, stage.cloud.release({ id, marks }, neverAborted))
+    assert.equal([error.fault, error.outcome], ['conflict', 'nothing'])
+    assert.is(stage.control.calls.count(stage.routes.release), 0)
+    assert.is((await stage.cloud.reservation(id, neverAborted))?.id, id)
+  })
+
   on('an address that never was no longer exists', async (stage) => {
     const id = '00000000-0000-4000-8000-000000000000'
     assert.is(await stage.cloud.reservation(id, neverAborted), undefined)

@@ -92,6 +92,12 @@ export type AssignmentStage = Stage<Vendor & { assignments: Assignments }> & {
   addElsewhere?: (name: string) => string
 }
 
+/** A vendor whose keys may use several projects. */
+export type ProjectStage = AssignmentStage & {
+  /** The client of another project, with the key of `cloud`. */
+  inOtherProject: Vendor
+}
+
 /** Adds a rule to the suite: the test gets a stage of its own. */
 export type On<S = Stage> = (title: string, run: (stage: S) => Promise<void>) => void
 

@@ -1,7 +1,14 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { UnknownBehaviour } from '../../../sandbox/clouds/equinix-metal/unknown-behaviour.ts'
-import { assignmentContract, cloudContract, grantContract, passwordContract, peeringContract } from '../contract.ts'
+import {
+  assignmentContract,
+  cloudContract,
+  grantContract,
+  passwordContract,
+  peeringContract,
+  projectContract,
+} from '../contract.ts'
 import { projectId } from './fixtures.ts'
 import { assign, key, type Metal, startMetal, startStage } from './stage.ts'
 import { cloudErrorOf, neverAborted } from '../scripted-server.ts'
@@ -28,6 +35,7 @@ for (const { name, unknowns } of [
   grantContract(name, start)
   peeringContract(name, start)
   assignmentContract(name, start)
+  projectContract(name, start)
   passwordContract(name, start)
 }
 

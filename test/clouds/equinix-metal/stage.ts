@@ -1,7 +1,7 @@
 import { equinixMetal } from '../../../clouds/equinix-metal/client.ts'
 import { startEquinixMetal } from '../../../sandbox/clouds/equinix-metal/server.ts'
 import type { UnknownBehaviour } from '../../../sandbox/clouds/equinix-metal/unknown-behaviour.ts'
-import type { AssignmentStage, GrantStage, PasswordStage, Stage } from '../contract.ts'
+import type { GrantStage, PasswordStage, ProjectStage, Stage } from '../contract.ts'
 import { projectId } from './fixtures.ts'
 
 const otherProjectId = '1c8d7f2e-7d2e-4e1f-9f66-1b4d6b2c3d4e'
@@ -15,16 +15,16 @@ export async function startMetal(unknowns: Partial<UnknownBehaviour> = {}) {
   const simulator = await startEquinixMetal({
     projects: [{ id: projectId }, { id: otherProjectId }],
     tokens: [
-      { token: key, projects: [projectId] },
+      { token: key, projects: [projectId, otherProjectId] },
       { token: readOnlyKey, projects: [projectId], readOnly: true },
       { token: foreignKey, projects: [otherProjectId] },
     ],
     unknowns,
   })
-  const cloudWith = (apiKey: string) =>
+  const cloudWith = (apiKey: string, project = projectId) =>
     equinixMetal({
       apiKey: { reveal: () => apiKey },
-      projectId,
+      projectId: project,
       baseUrl: simulator.url,
       userAgent: 'eip-admission/test',
       retryDelayMs: 5,
@@ -35,7 +35,7 @@ export async function startMetal(unknowns: Partial<UnknownBehaviour> = {}) {
 /** The same as the contract wants it. */
 export async function startStage(
   unknowns: Partial<UnknownBehaviour>,
-): Promise<GrantStage & PasswordStage & AssignmentStage> {
+): Promise<GrantStage & PasswordStage & ProjectStage> {
   const metal = await startMetal(unknowns)
   const { control, cloudWith } = metal
   return {
@@ -43,6 +43,7 @@ export async function startStage(
     withUnknownKey: cloudWith(unknownKey),
     withReadOnlyKey: cloudWith(readOnlyKey),
     withForeignKey: cloudWith(foreignKey),
+    inOtherProject: cloudWith(key, otherProjectId),
     keys: [key, unknownKey, readOnlyKey, foreignKey],
     location: 'da',
     control,

@@ -6,12 +6,15 @@ import { assignmentContract, cloudContract, familyContract } from '../contract.t
 import { cloudErrorOf, neverAborted } from '../scripted-server.ts'
 import { key, startCloud, startStage } from './stage.ts'
 
+type Cloud = Awaited<ReturnType<typeof startCloud>>
+
 // The other answer to every question that nobody outside the vendor can answer.
 const otherwise: Partial<UnknownBehaviour> = {
   lock: 'none',
   sameServer: '201',
   unknownServer: '422',
   deleteOrder: 'assigned',
+  orderOverLimit: 'name',
   serverShowsAddresses: 'never',
 }
 for (const { name, unknowns } of [
@@ -63,6 +66,24 @@ test('if the name of an order is taken, all its attempts still get one address',
   assert.equal(others, [one, one])
   assert.is(cloud.control.reservations.all().length, 2)
 })
+
+for (const { name, fill } of [
+  { name: 'reached the limit of the project', fill: (control: Cloud['control']) => control.quota.set(1) },
+  {
+    name: 'took the last one that the provider had',
+    fill: (control: Cloud['control']) => control.faults.add({ on: 'POST /floating_ips', answer: 412 }),
+  },
+])
+  test(`an order whose answer was lost gets its address, although that ${name}`, async () => {
+    await using cloud = await startCloud()
+    const { control } = cloud
+    control.faults.add({ on: 'POST /floating_ips', answer: 'reset', done: true, times: 1 })
+    const attempt = () => cloud.cloudWith(key).reserve({ location, marks, order: 'uid-1' }, neverAborted)
+    assert.is((await cloudErrorOf(attempt())).outcome, 'unknown')
+    fill(control)
+    assert.is((await attempt()).id, String(control.reservations.all()[0]?.['id']))
+    assert.is(control.reservations.all().length, 1)
+  })
 
 test('labels of people stay, and ours are found among them', async () => {
   await using cloud = await startCloud()

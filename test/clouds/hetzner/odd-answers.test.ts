@@ -98,6 +98,15 @@ for (const nth of [1, 2])
     })
   })
 
+for (const meta of [undefined, {}, { pagination: {} }, { pagination: { total_entries: 1 } }])
+  test(`a list with ${JSON.stringify(meta)} for its pages may go on, so it is an error`, async () => {
+    const json = { floating_ips: [floatingIp()], servers: [{ id: 6, status: 'running' }], ...(meta && { meta }) }
+    await withRoutes({ 'GET /floating_ips': { json }, 'GET /servers': { json } }, async (client) => {
+      for (const read of [() => client.reservations({}, neverAborted), () => client.machines(neverAborted)])
+        assert.match((await cloudErrorOf(read())).message, 'does not say whether another one follows')
+    })
+  })
+
 test('after an answer without an address one may have been bought, and nobody orders another', async () => {
   await withRoutes({ 'POST /floating_ips': { status: 201, json: {} } }, async (client, seen) => {
     const error = await cloudErrorOf(reserveOf(client))
@@ -127,11 +136,12 @@ test('an order that is made again gets its own address, not that of another orde
 
 const few = { 'ratelimit-limit': '3600', 'ratelimit-remaining': '700' }
 const running = { id: 1, status: 'running' }
+const lastPage = { pagination: { next_page: null } }
 
 test('while few calls are left, the reads of a move wait for no others', async () => {
   const answers: [call: string, reply: { json: unknown }][] = [
-    ['GET /servers', { json: { servers: [], meta: {} } }],
-    ['GET /floating_ips', { json: { floating_ips: [floatingIp()], meta: {} } }],
+    ['GET /servers', { json: { servers: [], meta: lastPage } }],
+    ['GET /floating_ips', { json: { floating_ips: [floatingIp()], meta: lastPage } }],
     ['GET /floating_ips/7', { json: { floating_ip: floatingIp() } }],
     ['POST /floating_ips/7/actions/assign', { json: { action: running } }],
     ['GET /actions', { json: { actions: [{ ...running, status: 'success' }] } }],

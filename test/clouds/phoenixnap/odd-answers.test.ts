@@ -56,6 +56,35 @@ test('a list with an item that has no id proves of nothing that it no longer exi
   })
 })
 
+test('tags that name two clusters name none, and the block stays', async () => {
+  const both = block({ tags: [...tagsOf(marks), ...tagsOf({ cluster: 'd' })] })
+  await withRoutes({ [getBlock]: { json: both }, [routes.list]: { json: [both] } }, async (client, seen) => {
+    for (const cluster of ['c', 'd']) {
+      assert.equal(await client.reservations({ cluster }, neverAborted), [])
+      await client.release({ id: 'a', marks: { cluster } }, neverAborted)
+    }
+    assert.equal((await client.reservation('a', neverAborted))?.marks, { usage: 'u' })
+    assert.not.ok(seen().some((call) => call.startsWith('DELETE')))
+  })
+})
+
+test('the peers are those of the peer group of the location, whatever else the list has', async () => {
+  const group = (at: string, asn: number) => ({
+    id: at,
+    location: at,
+    password: 'Passw0rd',
+    peeringLoopbacksV4: ['169.254.247.0', '169.254.247.1'],
+    activeAsnDetails: { asn },
+  })
+  for (const [others, asn] of [
+    [[group('XXX', 65_500), group(location, 65_401)], 65_401],
+    [[group('XXX', 65_500)], undefined],
+  ] as const) {
+    const given = { 'GET /networks/v1/bgp-peer-groups': { json: [...others] } }
+    await withRoutes(given, async (client) => assert.is((await client.peering.project(neverAborted))?.asn, asn))
+  }
+})
+
 test('an answer about another block is no answer, and nothing is deleted or marked', async () => {
   await withRoutes({ [getBlock]: { json: block({ id: 'b' }) } }, async (client, seen) => {
     const calls = [

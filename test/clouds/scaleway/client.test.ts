@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { UnknownBehaviour } from '../../../sandbox/clouds/scaleway/unknown-behaviour.ts'
-import { assignmentContract, cloudContract, familyContract } from '../contract.ts'
+import { assignmentContract, cloudContract, familyContract, projectContract } from '../contract.ts'
 import { cloudErrorOf, neverAborted } from '../scripted-server.ts'
 import { key, project, routes, startCloud, startStage, zone } from './stage.ts'
 
@@ -23,6 +23,7 @@ for (const { name, unknowns } of [
   const start = () => startStage(unknowns)
   cloudContract(name, start)
   assignmentContract(name, start)
+  projectContract(name, start)
   familyContract(name, start)
 }
 
@@ -58,6 +59,33 @@ test('tags of people stay, and ours are found among them', async () => {
   assert.ok(now.includes('eip-admission.dev/'))
   assert.is(now.length, tags.length + 3)
   assert.equal((await cloud.client.reservation(id, neverAborted))?.marks, { ...marks, cluster: 'two' })
+})
+
+test('tags that name two clusters name none, and the address stays', async () => {
+  await using cloud = await open()
+  const { id } = await cloud.reserve()
+  const { tags } = await cloud.call('GET', `/${id}`)
+  await cloud.call('PATCH', `/${id}`, { tags: [...tags, 'eip-admission.dev/cluster=two'] })
+  for (const cluster of ['one', 'two']) {
+    assert.equal(await cloud.client.reservations({ cluster }, neverAborted), [])
+    await cloud.client.release({ id, marks: { ...marks, cluster } }, neverAborted)
+  }
+  assert.is((await cloud.client.reservation(id, neverAborted))?.marks['cluster'], undefined)
+})
+
+test('an address of a server that has one of its own in the other family alone is not its own', async () => {
+  await using cloud = await open({ unknowns: { serverShowsAddresses: 'at-once' } })
+  const { id, address } = await cloud.client.reserve({ location, marks, family: 'ipv6' }, neverAborted)
+  const machine = String(cloud.control.devices.add({ hostname: 'node-1', hasIpv6: false })['id'])
+  await cloud.client.assignments.move({ id, marks, machine }, options)
+  for (const found of [
+    await cloud.client.machine(machine, neverAborted),
+    ...(await cloud.client.machines(neverAborted)),
+  ])
+    assert.equal(
+      found?.addresses.filter(({ isElastic }) => isElastic).map((one) => one.address),
+      [address?.replace(/1$/, '')],
+    )
 })
 
 test('a mark that does not fit into a tag is refused, and nothing is bought', async () => {
@@ -162,7 +190,7 @@ test('an address that a server has, or is about to have, stays', async () => {
   const machine = cloud.add('node-1')
   cloud.control.reservations.assign(id, machine)
   const attached = await cloudErrorOf(cloud.client.release({ id, marks: {} }, neverAborted))
-  assert.match(attached.message, `is attached to server ${machine}, so it is not deleted; detach it`)
+  assert.match(attached.message, `is assigned to server ${machine}, so it is not deleted; unassign it`)
   cloud.control.reservations.assign(id, undefined)
   await cloud.call('POST', '/attach', { fips_ids: [id], server_id: machine })
   assert.match(

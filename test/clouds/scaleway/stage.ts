@@ -1,7 +1,7 @@
 import { scaleway, type ScalewayOptions } from '../../../clouds/scaleway/client.ts'
 import { type ScalewayOptions as CloudOptions, startScaleway } from '../../../sandbox/clouds/scaleway/server.ts'
 import type { UnknownBehaviour } from '../../../sandbox/clouds/scaleway/unknown-behaviour.ts'
-import type { AssignmentStage } from '../contract.ts'
+import type { ProjectStage } from '../contract.ts'
 
 export const key = '5ca1e0ff-0000-4000-8000-0000005ecret'
 const readOnlyKey = '5ca1e0ff-0000-4000-8000-00read-0nly0'
@@ -16,7 +16,7 @@ export const zone = 'fr-par-1'
 export async function startCloud(options: Partial<CloudOptions> = {}) {
   const simulator = await startScaleway({
     tokens: [
-      { token: key, projects: [project] },
+      { token: key, projects: [project, otherProject] },
       { token: readOnlyKey, projects: [project], readOnly: true },
       { token: foreignKey, projects: [otherProject] },
     ],
@@ -50,7 +50,7 @@ export const routes = {
 }
 
 /** The same as the contract wants it. */
-export async function startStage(unknowns: Partial<UnknownBehaviour>): Promise<AssignmentStage> {
+export async function startStage(unknowns: Partial<UnknownBehaviour>): Promise<ProjectStage> {
   const { control, cloudWith, ...simulator } = await startCloud({ unknowns })
   const { devices } = control
   const movesAtOnce = (unknowns.attachElsewhere ?? 'accept') === 'accept'
@@ -59,6 +59,7 @@ export async function startStage(unknowns: Partial<UnknownBehaviour>): Promise<A
     withUnknownKey: cloudWith(unknownKey),
     withReadOnlyKey: cloudWith(readOnlyKey),
     withForeignKey: cloudWith(foreignKey),
+    inOtherProject: cloudWith(key, { projectId: otherProject }),
     keys: [key, unknownKey, readOnlyKey, foreignKey],
     location: zone,
     region: 'fr-par',
