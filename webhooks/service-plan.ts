@@ -1,7 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Location } from '../clouds/ports/cloud.ts'
 import type { Service } from '../kube/objects.ts'
-import { type ClusterFamilies, hasOpenFamilies, type SecondWant, withStoredFamilies } from '../ledger/want/families.ts'
+import {
+  type ClusterFamilies,
+  areFamiliesRefused,
+  hasOpenFamilies,
+  type SecondWant,
+  withStoredFamilies,
+} from '../ledger/want/families.ts'
 import { doubleRequests } from '../ledger/want/own-address.ts'
 import { howToTurnOn, isLeftOut } from '../ledger/want/load-balancing-off.ts'
 import { type Want, want } from '../ledger/want/want.ts'
@@ -54,7 +60,7 @@ export type ServicePlan =
  * | an address        | it shows one of ours                             | `restore` what the update dropped       |
  * | an address        | the update changes nothing that decides about it | `store-without`                         |
  * | an address        | the number of its families is unknown            | `store-without`, and warn               |
- * | an address        | of each family, and the cluster has one          | `store-without`: the API server refuses |
+ * | an address        | the API server will refuse its families          | `store-without`                         |
  * | an address        | it is a dry run                                  | `preview` the claim                     |
  * | an address        |                                                  | `claim` it                              |
  */
@@ -156,7 +162,7 @@ function planAddress(
   const shown = annotatedAddress(old)
   if (shown !== undefined) {
     const second = secondWantOf(wanted)
-    const isAdded = second && !secondWantOf(before()) && !isRefusedLater(second, families)
+    const isAdded = second && !secondWantOf(before()) && !areFamiliesRefused(service, old, families)
     return isAdded
       ? { do: dryRun ? 'preview-second' : 'claim-second', wanted, second, shown }
       : { do: 'restore', shown }
@@ -166,18 +172,13 @@ function planAddress(
     return { do: 'store-without', warnings }
   if (policy.matchesFamilies && hasOpenFamilies(service, old, families))
     return { do: 'store-without', warnings: [...warnings, openFamilies] }
-  if (isRefusedLater(secondWantOf(wanted), families)) return { do: 'store-without', warnings }
+  if (areFamiliesRefused(service, old, families)) return { do: 'store-without', warnings }
   return { do: dryRun ? 'preview' : 'claim', wanted }
 }
 
 /** The address of the other family that a Service wants. */
 export function secondWantOf(wanted: Want | undefined): SecondWant | undefined {
   return wanted?.kind === 'reserve' ? wanted.second : undefined
-}
-
-/** Whether the API server will refuse the Service after the webhooks, because the cluster has one family. */
-function isRefusedLater(second: SecondWant | undefined, { isDual }: ClusterFamilies): boolean {
-  return second !== undefined && second.isRequired && isDual === false
 }
 
 const openFamilies =

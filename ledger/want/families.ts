@@ -80,11 +80,25 @@ export function withStoredFamilies(
   if (spec.type === 'ExternalName' || (before && !changesFamilies(service, before))) return service
   const { clusterIPs, ipFamilyPolicy: kept } = before?.spec ?? {}
   const named = namedFamilies({ spec: { ...(clusterIPs && { clusterIPs }), ...spec } })
-  const ipFamilyPolicy = spec.ipFamilyPolicy ?? kept ?? (named.length > 1 ? 'RequireDualStack' : 'SingleStack')
+  const ipFamilyPolicy = spec.ipFamilyPolicy ?? kept ?? 'SingleStack'
   const [first = primary] = named
   const both: Family[] = first === 'IPv4' ? ['IPv4', 'IPv6'] : ['IPv6', 'IPv4']
   const isBoth = ipFamilyPolicy === 'RequireDualStack' || (ipFamilyPolicy === 'PreferDualStack' && isDual)
   return { ...service, spec: { ...spec, ipFamilyPolicy, ipFamilies: isBoth ? both : [first] } }
+}
+
+/**
+ * Whether the API server will refuse the families of a Service, after the mutating webhooks. It requires
+ * two where the cluster has one, or newly names two without a policy for two, or one that the cluster does not have.
+ */
+export function areFamiliesRefused(service: Service, old: Service | null, cluster: ClusterFamilies): boolean {
+  const { ipFamilyPolicy } = withStoredFamilies(service, old, cluster).spec
+  const hasOne = cluster.isDual === false
+  if (ipFamilyPolicy === 'RequireDualStack') return hasOne
+  if (old && !changesFamilies(service, old)) return false
+  const named = namedFamilies(service)
+  if (ipFamilyPolicy === 'SingleStack' && named.length > 1) return !old || !isDeepStrictEqual(named, namedFamilies(old))
+  return hasOne && named.some((family) => family !== cluster.primary)
 }
 
 /** Whether it is still unknown how many families the Service will have, because that depends on the cluster. */

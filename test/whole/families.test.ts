@@ -56,7 +56,7 @@ test('in a cluster with two families MetalLB gets no Service with both', async (
     await refusal(dual, { spec: { ...prefers, ipFamilies: ['IPv4'] } }),
     '"PreferDualStack" with two families',
   )
-  assert.match(await refusal(dual, { spec: { ipFamilies: ['IPv4', 'IPv6'] } }), '"RequireDualStack" requests')
+  assert.match(await refusal(dual, { spec: { ipFamilyPolicy: 'RequireDualStack' } }), '"RequireDualStack" requests')
   assert.match(await refusal(dual, { spec: { ipFamilies: ['IPv6'] } }), '"IPv6" requests an IPv6 address')
 })
 
@@ -129,6 +129,14 @@ test('there an address goes when its Service is deleted, and a Service of that n
 })
 
 const required = { ipFamilyPolicy: 'RequireDualStack' }
+
+test('where the API server refuses the families of a Service, nothing is reserved', async () => {
+  const words = /must be 'RequireDualStack' or 'PreferDualStack'/
+  for (const stage of [both, dual]) {
+    assert.match(await refusal(stage, { spec: { ipFamilies: ['IPv4', 'IPv6'] } }), words)
+    assert.match(await refusal(stage, { spec: { ipFamilyPolicy: 'SingleStack', ipFamilies: ['IPv6', 'IPv4'] } }), words)
+  }
+})
 
 /** The addresses of a Service of two families, the first address first. */
 const held = async (name: string, second = 'ipv6') => {

@@ -2,6 +2,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import {
   type ClusterFamilies,
+  areFamiliesRefused,
   familiesWanted,
   familyWanted,
   hasOpenFamilies,
@@ -30,16 +31,16 @@ const cases: { name: string; facts: Facts; old?: Facts; cluster: ClusterFamilies
   { name: 'of one family', facts: { ipFamilies: ['IPv4'] }, cluster: sixAndFour, becomes: 'SingleStack IPv4' },
   { name: 'with a cluster IP', facts: { clusterIP: 'fd00::7' }, cluster: fourAndSix, becomes: 'SingleStack IPv6' },
   {
-    name: 'of two families without a policy',
-    facts: { ipFamilies: ['IPv6', 'IPv4'] },
+    name: 'that names a family and no policy',
+    facts: { ipFamilies: ['IPv6'] },
     cluster: fourAndSix,
-    becomes: 'RequireDualStack IPv6,IPv4',
+    becomes: 'SingleStack IPv6',
   },
   {
     name: 'with two cluster IPs',
-    facts: { clusterIPs: ['10.0.0.7', 'fd00::7'] },
+    facts: { ...prefers, clusterIPs: ['fd00::7', '10.0.0.7'] },
     cluster: fourAndSix,
-    becomes: 'RequireDualStack IPv4,IPv6',
+    becomes: 'PreferDualStack IPv6,IPv4',
   },
   { name: 'that prefers two, where there is one', facts: prefers, cluster: six, becomes: 'PreferDualStack IPv6' },
   { name: 'that prefers two', facts: prefers, cluster: sixAndFour, becomes: 'PreferDualStack IPv6,IPv4' },
@@ -93,6 +94,53 @@ for (const { name, facts, old, cluster, becomes } of cases) {
   test(`a Service ${name} is stored as ${becomes}`, () => {
     const { spec } = withStoredFamilies(makeService(facts), old ? makeService(old) : null, cluster)
     assert.is(`${spec.ipFamilyPolicy} ${spec.ipFamilies?.join()}`, becomes)
+  })
+}
+
+// test/whole/families.test.ts shows that the API server refuses them.
+const named: Facts = { ipFamilies: ['IPv4', 'IPv6'] }
+const single: Facts = { ipFamilyPolicy: 'SingleStack' }
+const clusterIPs = ['10.0.0.7', 'fd00::7']
+const refusals: { name: string; facts: Facts; old?: Facts; cluster?: ClusterFamilies; isRefused: boolean }[] = [
+  { name: 'that names none', facts: {}, isRefused: false },
+  { name: 'that names two without a policy', facts: named, isRefused: true },
+  { name: 'that names two without a policy, nobody knows', facts: named, cluster: unknown, isRefused: true },
+  { name: 'that names two and wants one', facts: { ...named, ...single }, isRefused: true },
+  { name: 'with two cluster IPs and no policy', facts: { clusterIPs }, isRefused: true },
+  { name: 'that names and prefers two', facts: both, isRefused: false },
+  { name: 'that prefers two', facts: prefers, cluster: four, isRefused: false },
+  { name: 'that names and prefers two, where there is one', facts: both, cluster: four, isRefused: true },
+  { name: 'that requires two', facts: { ipFamilyPolicy: 'RequireDualStack' }, isRefused: false },
+  {
+    name: 'that requires two, where there is one',
+    facts: { ipFamilyPolicy: 'RequireDualStack' },
+    cluster: four,
+    isRefused: true,
+  },
+  { name: 'of a family that the cluster lacks', facts: { ipFamilies: ['IPv6'] }, cluster: four, isRefused: true },
+  { name: 'of a family that may be there', facts: { ipFamilies: ['IPv6'] }, cluster: unknown, isRefused: false },
+  { name: 'of the only family', facts: { ipFamilies: ['IPv6'] }, cluster: six, isRefused: false },
+  { name: 'that gives one of two up', facts: { ...both, ...single }, old: both, isRefused: false },
+  { name: 'that asks for another besides its own', facts: named, old: { ...stored, ...single }, isRefused: true },
+  { name: 'that was an ExternalName and names two', facts: named, old: { type: 'ExternalName' }, isRefused: true },
+  {
+    name: 'of two that is replaced by a manifest without policy',
+    facts: named,
+    old: { ...both, clusterIPs },
+    isRefused: false,
+  },
+  {
+    name: 'that still requires two in a smaller cluster',
+    facts: { ...named, ipFamilyPolicy: 'RequireDualStack' },
+    old: { ...named, ipFamilyPolicy: 'RequireDualStack', type: 'ClusterIP' },
+    cluster: four,
+    isRefused: true,
+  },
+  { name: 'that keeps its families in a smaller cluster', facts: both, old: both, cluster: four, isRefused: false },
+]
+for (const { name, facts, old, cluster = fourAndSix, isRefused } of refusals) {
+  test(`the API server ${isRefused ? 'refuses' : 'accepts'} the families of a Service ${name}`, () => {
+    assert.is(areFamiliesRefused(makeService(facts), old ? makeService(old) : null, cluster), isRefused)
   })
 }
 
