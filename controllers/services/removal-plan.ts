@@ -17,6 +17,7 @@
 //   is deleted, with our finalizer  | the software withdraws only on deletion          | remove-finalizers; before,
 //                                   |                                                  | recover-records as below
 //   has our finalizer               | it still shows an address; ours, if it is foreign| withdraw, wait, clear-status
+//   has lost our finalizer          | it still shows the address that its record holds | withdraw, wait, clear-status
 //   wants no address                | the record is unbound, within the grace period   | wait
 //   wants no address                | it names the record's address as if it were own  | hide-address
 //   wants no address                | our annotations, and its release is postponed    | hide-address
@@ -41,9 +42,10 @@
 //   any other                              | is Releasing                    | -, until the Service is deleted
 //   any other                              |                                 | postpone-release
 import { type Service, ingressOf } from '../../kube/objects.ts'
-import { type ElasticIP, phaseOf } from '../../ledger/record/elastic-ip.ts'
+import { type ElasticIP, heldAddress, phaseOf } from '../../ledger/record/elastic-ip.ts'
 import { addressAnnotation, upstreamFinalizer, withdrawingAnnotation } from '../../ledger/record/names.ts'
 import { hasBeenHeld } from '../../ledger/record/records.ts'
+import { showsAddress } from '../../ledger/record/shown.ts'
 import { hasBalancer } from '../../ledger/want/managed.ts'
 import { finalReclaimPolicy } from '../../ledger/want/reclaim.ts'
 import { isWanted, type Want } from '../../ledger/want/want.ts'
@@ -103,7 +105,7 @@ export function planRemoval(seen: ServiceSeen, service: Service): ServicePlan {
   if (isOurs && service.metadata.deletionTimestamp && announcer.withdrawsOnlyOnDeletion) {
     return { step: (record && noteLastPolicy(seen, record)) ?? letGo(seen, service) }
   }
-  if (isOurs && isAnnounced(seen, service)) return planWithdrawal(seen, service)
+  if (isOurs ? isAnnounced(seen, service) : showsHeld(seen, service)) return planWithdrawal(seen, service)
   const unannotated = unannotatedAddress(service, record)
   if (unannotated !== undefined) return { step: { do: 'hide-address', address: unannotated } }
   const { annotations, deletionTimestamp } = service.metadata
@@ -142,6 +144,12 @@ export function planWithdrawal(seen: ServiceSeen, service: Service): ServicePlan
   if (isAwaited && !isOverdue) return { againInMs: withdrawalPollMs }
   if (isAwaited && withdrawal?.restoresStatus) return { step: { do: 'report-withdrawal' } }
   return { step: { do: 'clear-status', isOverdue: isAwaited, ...(kept.length > 0 && { kept }) } }
+}
+
+/** Whether the Service shows the address that its record holds: a replacement by its manifest drops our finalizer. */
+function showsHeld({ record }: ServiceSeen, service: Service): boolean {
+  const isItsOwn = record !== undefined && record.spec.claimRef?.uid === service.metadata.uid
+  return isItsOwn && showsAddress(service, heldAddress(record))
 }
 
 /** Whether the Service shows an address in its status, or ours in an annotation for software that writes no status. */

@@ -6,6 +6,7 @@ import * as assert from 'uvu/assert'
 import { eventually } from './eventually.ts'
 import { simulatedNodes } from './simulated-nodes.ts'
 import { loadBalancer } from './manifests.ts'
+import { shownIn } from './stored.ts'
 import { openStage } from './test-stage.ts'
 
 const stage = await openStage({ dialect: 'cherry-servers' })
@@ -64,6 +65,16 @@ test('a Service that is handed to another manager releases its address', async (
     return (isAvailable && record === undefined) || undefined
   })
   assert.is(placeOf(spec.loadBalancerIP), undefined)
+})
+
+test('so does one that a replacement by a manifest hands over, which drops our finalizer', async () => {
+  const address = (await stage.create(loadBalancer('replaced'))).spec.loadBalancerIP
+  assert.is(await stage.settled('replaced'), address)
+  await stage.send(['replace'], loadBalancer('replaced', { annotations: { [managed]: 'false' } }))
+  await eventually('it shows nothing of ours, and its address is released', async (observe) => {
+    const [service, record] = observe([await stage.service('replaced'), await stage.record('replaced')])
+    return (shownIn(service) === undefined && record === undefined && placeOf(address) === undefined) || undefined
+  })
 })
 
 test('a node has the providerID of its server, and its region as a label', async () => {

@@ -82,6 +82,7 @@ const foreign: Extract<Want, { kind: 'foreign' }> = {
 }
 const office: Want = { kind: 'named', elasticIP: 'office', family: 'ipv4', warnings: [] }
 const nothing = { kind: 'nothing', reason: 'its type is ClusterIP' } as const
+const optedOut = { kind: 'nothing', reason: 'it opted out' } as const
 const announced = { annotations: {}, status: { loadBalancer: { ingress: [{ ip: address }] } } }
 
 const asked: ServiceSeen['announcer'] = {
@@ -1006,7 +1007,30 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
   },
   {
     name: "a LoadBalancer that opted out keeps another program's finalizer",
-    seen: { service: makeService({ finalizers: [upstream] }), wanted: { kind: 'nothing', reason: 'it opted out' } },
+    seen: { service: makeService({ finalizers: [upstream] }), wanted: optedOut },
+    plan: {},
+  },
+  {
+    name: 'a Service that opted out by a manifest, which lacks our finalizer, withdraws its address first',
+    seen: { service: makeService({ status: ingress }), wanted: optedOut, record: bound, announcer: asked },
+    plan: { step: { do: 'withdraw' } },
+  },
+  {
+    name: 'so does one whose deletion another finalizer holds up',
+    seen: {
+      service: makeService({ status: ingress, finalizers: ['example.com/theirs'], deletionTimestamp: 'now' }),
+      record: bound,
+    },
+    plan: { step: { do: 'clear-status', isOverdue: false } },
+  },
+  {
+    name: "another program's address stays in the status of such a Service",
+    seen: { service: makeService({ status: own }), wanted: optedOut, record: bound, announcer: asked },
+    plan: { step: { do: 'release', record: bound } },
+  },
+  {
+    name: 'and a retained address that such a Service shows by another program',
+    seen: { service: makeService({ status: ingress }), wanted: optedOut, record: released, announcer: asked },
     plan: {},
   },
   {
@@ -1169,6 +1193,7 @@ testRows('controllers/services/removal-plan.ts', outcomes, [
   'a Service that is deleted as soon as its protection ends says so before it goes',
   'its deletion goes first',
   'the address of a deleted Service is withdrawn first',
+  'a Service that opted out by a manifest, which lacks our finalizer, withdraws its address first',
   'an address that admission has just reserved for a Service that is stored as ClusterIP waits for its change',
   'a Service turned ClusterIP first forgets our address that it names without our annotation',
   'the Service does not continue to show it',
