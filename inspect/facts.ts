@@ -6,6 +6,7 @@ import type { Peer, SeenSessions } from '../clouds/ports/peering.ts'
 import type { ConfigMap, KubeEvent, KubeObject, Lease, Node, Service, Rule } from '../kube/objects.ts'
 import type { ServerFacts } from '../kube/server-facts.ts'
 import type { ElasticIP } from '../ledger/record/elastic-ip.ts'
+import type { LabelSelector } from '../lib/label-selector.ts'
 import type { CloudProvider } from '../clouds/ports/cloud-provider.ts'
 import type { Configurations, ProbeResult } from '../webhooks/probe-problem.ts'
 import type { Fact } from './fact.ts'
@@ -46,7 +47,7 @@ export type Volume = {
 export type Workload = KubeObject & {
   spec?: {
     replicas?: number
-    selector?: { matchLabels?: Record<string, string> }
+    selector?: LabelSelector
     template?: {
       spec?: { containers?: Container[]; volumes?: Volume[]; nodeSelector?: Record<string, string> }
     }

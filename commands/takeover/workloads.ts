@@ -8,6 +8,7 @@ import type { Pod } from '../../inspect/facts.ts'
 import { daemonSets, deployments, pods } from '../../inspect/kinds.ts'
 import type { ObjectRef } from './plan/plan.ts'
 import type { Missing, TakeoverStep } from './steps.ts'
+import { matchesSelector } from '../../lib/label-selector.ts'
 import { counted } from '../../lib/text.ts'
 
 /** A Deployment or a DaemonSet that a takeover can stop and start. */
@@ -137,29 +138,28 @@ async function stillRunning(
     const left = await podsOf(client, workload)
     left.forEach(note)
     if (!isStopped(workload)) return { text: `stopping ${workloadText(workload)}` }
-    const { length } = left
-    if (length > 0)
+    const [pod] = left
+    if (pod)
       return {
-        text: `${workloadText(workload)} still has ${counted(length, 'pods')}`,
-        hint: `if its node no longer exists: \`kubectl get pods -n ${workload.metadata.namespace} -l ${selectorOf(workload)}\``,
+        text: `${workloadText(workload)} still has ${counted(left.length, 'pods')}`,
+        hint: `if its node no longer exists: \`kubectl get pod -n ${pod.metadata.namespace} ${pod.metadata.name} -o wide\``,
       }
   }
   return undefined
 }
 
-function selectorOf({ spec }: StoppableWorkload): string {
-  return Object.entries(spec?.selector?.matchLabels ?? {})
-    .map(([name, value]) => `${name}=${value}`)
-    .join()
-}
-
 /** The pods of a workload, including those that are ending. */
-async function podsOf(client: KubeClient, workload: StoppableWorkload): Promise<Pod[]> {
-  const labelSelector = selectorOf(workload)
+async function podsOf(
+  client: KubeClient,
+  { metadata: { namespace = '' }, spec = {} }: StoppableWorkload,
+): Promise<Pod[]> {
+  const { selector } = spec
   // Without a selector every pod of the namespace would count.
-  if (labelSelector === '') return []
-  const found = await listAll(client, pods, { namespace: workload.metadata.namespace ?? '', labelSelector })
-  return found.filter(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed')
+  if (!selector) return []
+  const labels = Object.entries(selector.matchLabels ?? {}).map(([name, value]) => `${name}=${value}`)
+  const found = await listAll(client, pods, { namespace, labelSelector: labels.join() })
+  const isOver = (phase = '') => phase === 'Succeeded' || phase === 'Failed'
+  return found.filter(({ metadata, status }) => matchesSelector(metadata.labels, selector) && !isOver(status?.phase))
 }
 
 /** The kubelet's reason why a pod of a workload does not start; undefined if it reports none. */
