@@ -144,10 +144,10 @@ const ownFinalizers: Partial<Record<PlannedService['held'], string>> = {
   balancer: balancerFinalizer,
 }
 
-function finalizerProblems({ held, finalizers }: PlannedService, { metadata }: Service): string[] {
-  const there = metadata.finalizers ?? []
-  const wanted = [ownFinalizers[held] ?? [], finalizers].flat()
-  return wanted.filter((one) => !there.includes(one)).map((one) => `it lacks the finalizer ${one}`)
+/** Other programs may remove their finalizers at any time. */
+function finalizerProblems({ held }: PlannedService, { metadata }: Service): string[] {
+  const wanted = ownFinalizers[held]
+  return wanted === undefined || metadata.finalizers?.includes(wanted) ? [] : [`it lacks the finalizer ${wanted}`]
 }
 
 function poolProblems(metallb: readonly KubeObject[] | undefined, before = ''): string[] {
