@@ -17,10 +17,8 @@ export async function readAnnouncing(client: Pick<KubeClient, 'list'>): Promise<
 function countNodes(statuses: readonly AnnouncementState[]): AnnouncingNodes {
   const announcing = statuses.filter(({ status }) => (status?.peers?.length ?? 0) > 0)
   const groups = Map.groupBy(announcing, ({ status }) => `${status?.serviceNamespace}/${status?.serviceName}`)
-  const counts = [...groups].map(
-    ([key, group]) => [key, new Set(group.map(({ status }) => status?.node)).size] as const,
-  )
-  return Object.fromEntries(counts)
+  const nodesIn = (group: readonly AnnouncementState[]) => new Set(group.map(({ status }) => status?.node)).size
+  return Object.fromEntries([...groups].map(([key, group]) => [key, nodesIn(group)]))
 }
 
 /** The announcements that a Service has lost since the takeover began. A Service without endpoints had none. */

@@ -76,7 +76,7 @@ function objectsOf(
   state: Announcements,
   { metallb, bgpSecret }: ObjectFacts,
 ): PlannedConfiguration {
-  const { kinds, namespace, isOurs } = configuration
+  const { kinds, namespace } = configuration
   const known = new Set(kinds.map(({ resource }) => resource.kind))
   const existing = [...metallb, ...(bgpSecret ? [bgpSecret] : [])].filter(
     ({ kind, metadata }) => known.has(kind) && metadata.namespace === namespace,
@@ -84,17 +84,11 @@ function objectsOf(
   const { wanted, problems } = configuration.objects(state, existing)
   const plan = planChanges(configuration, existing, wanted)
   const waves = new Set(plan.waves.flat(2))
-  const changes = [...plan.first.flat(), ...waves, ...plan.last]
-  const touched = new Set(changes.map((change) => placeOf(objectOf(change))))
-  const kept = existing
-    .filter((object) => isOurs(object) && !touched.has(placeOf(object)))
-    .map((object) => describe(object, 'kept'))
-  const planned = changes.map((change) => ({ ...describeChange(change), interruptsSession: waves.has(change) }))
-  return { objects: [...kept, ...planned].toSorted(byPlace), waves: plan.waves.length, problems }
-}
-
-function objectOf(change: ObjectChange): KubeObject {
-  return 'remove' in change ? change.remove : change.write.object
+  const objects = [...plan.first.flat(), ...waves, ...plan.last].map((change) => ({
+    ...describeChange(change),
+    interruptsSession: waves.has(change),
+  }))
+  return { objects: objects.toSorted(byPlace), waves: plan.waves.length, problems }
 }
 
 function describe(object: KubeObject, change: PlannedObject['change'], fields: string[] = []): PlannedObject {
@@ -148,10 +142,6 @@ function warningOf(announcer: string, { subject, message }: Problem): PlanFindin
   const where = 'service' in subject ? `Service ${subject.service}` : `node ${subject.node}`
   const remedy = shell`kubectl get events -A | grep ${where.split(' ')[1]}`
   return warning('announcer', where, { what: `${announcer}: ${message}`, remedy })
-}
-
-function placeOf({ kind, metadata }: { kind: string; metadata: { namespace?: string; name: string } }): string {
-  return `${kind} ${metadata.namespace} ${metadata.name}`
 }
 
 function byPlace(one: PlannedObject, other: PlannedObject): number {

@@ -1,6 +1,6 @@
 import { type Service, ingressOf, keyOf } from '../../../kube/objects.ts'
 import { shownAddresses } from '../../../ledger/record/shown.ts'
-import { type ElasticIP, heldAddress, reservationIdOf } from '../../../ledger/record/elastic-ip.ts'
+import { heldAddress, reservationIdOf } from '../../../ledger/record/elastic-ip.ts'
 import type { Adoption } from '../../../ledger/sweep/adopt.ts'
 import { namedCluster } from '../../../ledger/record/marks.ts'
 import { type OwnAddressFacts, checkOwnAddress } from '../../../ledger/want/own-address-rules.ts'
@@ -50,11 +50,10 @@ function isConcerned(service: Service): boolean {
 }
 
 function planService(seen: SeenService): PlannedService {
-  const { service, facts, context } = seen
+  const { service, context } = seen
   const shown = shownAddresses(service, allRequestAnnotations(context.vendor.policy.requestAnnotations))
   const before = shown[0]?.address
-  const record = facts.records.find((one) => isOf(one, service))
-  const { after, held, reservationID } = endOf({ ...seen, before, record })
+  const { after, held, reservationID } = afterwards(seen, before)
   return {
     namespace: service.metadata.namespace ?? '',
     name: service.metadata.name,
@@ -68,14 +67,16 @@ function planService(seen: SeenService): PlannedService {
   }
 }
 
-type End = Pick<PlannedService, 'after' | 'held'> & { reservationID?: string | undefined }
-type Ending = SeenService & { before: string | undefined; record: ElasticIP | undefined }
-
-function endOf({ service, before, record, reservation, wanted, facts, context }: Ending): End {
+/** The address of a Service after the takeover, and what holds it. */
+function afterwards(
+  { service, reservation, wanted, facts, context }: SeenService,
+  before: string | undefined,
+): Pick<PlannedService, 'after' | 'held'> & { reservationID?: string | undefined } {
   if (keyOf(service) === context.vendor.policy.controlPlaneService) {
     const id = facts.controlPlane.find(({ address }) => canonicalIpAddress(address) === before)?.id
     return { after: before, held: 'control-plane', reservationID: id }
   }
+  const record = facts.records.find((one) => isOf(one, service))
   const held = record && heldAddress(record)
   if (held !== undefined) return { after: held, held: 'record', reservationID: record && reservationIdOf(record) }
   if (reservation) {
