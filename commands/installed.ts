@@ -27,7 +27,8 @@ export function urlFlag(found: Configurations): string | undefined {
   return origin === undefined ? undefined : `${installSettings.webhookUrl.flag}=${origin}`
 }
 
-async function readConfigurations(client: KubeClient): Promise<Configurations> {
+/** Reads our webhook configurations. */
+export async function readConfigurations(client: Pick<KubeClient, 'get'>): Promise<Configurations> {
   const [mutating, validating] = await Promise.all([
     client.get(mutatingWebhookConfigurations, { name: names.mutatingConfiguration }),
     client.get(validatingWebhookConfigurations, { name: names.validatingConfiguration }),

@@ -2,7 +2,7 @@ import { repeatLater } from '../lib/repeat.ts'
 import type { Clock } from './clock.ts'
 import { isAlreadyExists, isConflict } from './errors.ts'
 import { elapsedMs, readClocks } from '../lib/time-limit.ts'
-import type { LeaseRecord } from './lease.ts'
+import { type LeaseOptions, type LeaseRecord, leaseRecord } from './lease.ts'
 
 /** How long a lease of this command is valid without a renewal. */
 export const leaseDurationMs = 15_000
@@ -26,11 +26,18 @@ export type KeptLease = {
   leave: () => Promise<void>
 }
 
-type KeptLeaseOptions = { clock: Clock; taken: () => Error; durationMs: number }
+type KeptLeaseOptions = Omit<LeaseOptions, 'callTimeoutMs'> & {
+  /** Makes the error when another process has taken the lease. */
+  taken: () => Error
+}
 
-/** Keeps a lease. `taken` makes the error when another process has taken it. */
-export function keptLease(record: LeaseRecord, { clock, taken, durationMs }: KeptLeaseOptions): KeptLease {
-  const claims = claimsOf(record, clock)
+const callTimeoutMs = 5_000
+
+/** Keeps a lease. A longer one is renewed as often as one of the usual duration. */
+export function keptLease({ taken, ...options }: KeptLeaseOptions): KeptLease {
+  const { clock } = options
+  const durationMs = Math.min(options.leaseDurationMs, leaseDurationMs)
+  const claims = claimsOf(leaseRecord({ ...options, callTimeoutMs }), clock)
   const over = new AbortController()
   let loop: Promise<void> | undefined
   const leave = async () => {

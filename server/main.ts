@@ -53,7 +53,8 @@ try {
       (await import('../commands/takeover/commands.ts')).takeoverApply(settings, { ...host, printError }),
     takeoverUndo: async (settings) =>
       (await import('../commands/takeover/commands.ts')).takeoverUndo(settings, { ...host, printError }),
-    takeoverPlan: async (settings) => (await import('../commands/takeover/commands.ts')).takeoverPlan(settings, host),
+    takeoverPlan: async (settings) =>
+      (await import('../commands/takeover/commands.ts')).takeoverPlan(settings, { ...host, printError }),
   })
 } catch (error) {
   // A signal before the process is ready is no failure.

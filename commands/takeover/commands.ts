@@ -2,6 +2,7 @@ import { stringify } from 'yaml'
 import { ownNamespace } from '../../settings/process.ts'
 import { withoutClass } from '../../settings/service-policy.ts'
 import { readerOf } from '../../inspect/reader.ts'
+import { systemClock } from '../../kube/clock.ts'
 import { connect } from '../../kube/connect.ts'
 import type { Credentials } from '../../kube/credentials.ts'
 import { credentialsOf, kubeconfig } from '../../kube/kubeconfig.ts'
@@ -13,34 +14,33 @@ import type { TakeoverPlanSettings } from '../settings/commands.ts'
 import type { TakeoverApplySettings, TakeoverUndoSettings } from '../settings/takeover-apply.ts'
 import { applyTakeover } from './apply/apply.ts'
 import { type TakeoverPlan, canApply } from './plan/plan.ts'
-import { End, endOf } from './end.ts'
 import { type PlanSource, type ReadPlan, readPlan } from './plan/read-plan.ts'
-import { type Ending, type Printers, reportEnd, applyReport, undoReport } from './report/result-report.ts'
+import { type Printers, applyReport, reported, undoReport } from './report/result-report.ts'
 import { formatPlan } from './report/plan-report.ts'
 import { plainLine } from './report/text.ts'
 import { type Right, lackedRights } from './rights.ts'
+import type { RunDeps } from './steps.ts'
 import { undoTakeover } from './undo/undo.ts'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+export type TakeoverDeps = CommandDeps & Printers & Pick<ServeDeps, 'signal'> & { lockMs?: number }
+
 /**
  * Prints what a takeover would do without changing anything, and returns the exit code: 0 if `apply` may begin, else 1.
  */
-export async function takeoverPlan(settings: TakeoverPlanSettings, deps: StoppableDeps): Promise<number> {
+export async function takeoverPlan(settings: TakeoverPlanSettings, deps: StoppableDeps & Printers): Promise<number> {
   endWhenStopped(deps, 'stopped before the plan was made')
   const { output, write: folder } = settings
   const flags = withNamespace(settings.flags, deps)
-  const printers = printersFor({ ...deps, printError: deps.print }, { flags, output })
-  try {
+  const printers = printersFor(deps, { flags, output })
+  return reported({ command: 'plan', output }, printers, async () => {
     const { plan, secretFile } = await readPlan(planSource(flags, deps))
     const secret = stringify(secretManifest(plan, secretFile))
     if (folder !== undefined) writeFolder(folder, { 'values.yaml': plan.settings.values, 'secret.yaml': secret })
     printers.print(formatPlan(plan, output, folder))
     return canApply(plan) ? 0 : 1
-  } catch (error) {
-    if (!(error instanceof End)) throw error
-    return reportEnd(error, { command: 'plan', output }, printers)
-  }
+  })
 }
 
 /** The flags that a person gave, of `serve` and of the takeover commands. */
@@ -50,9 +50,9 @@ type Env = Pick<CommandDeps, 'env'>
 /**
  * Prints texts, and adds flags to their commands so that they mean the same cluster and takeover. JSON stays unchanged.
  */
-function printersFor({ print, printError, env }: Printers & Env, { flags, output, ...given }: Given): Printers {
+function printersFor({ print, printError, env }: Printers & Env, { flags, output, webhookUrl }: Given): Printers {
   const { '--kubeconfig': kubeconfig, ...plan } = flags
-  const apply = { ...plan, ...(given.webhookUrl !== undefined && { '--webhook-url': given.webhookUrl }) }
+  const apply = { ...plan, ...(webhookUrl !== undefined && { '--webhook-url': webhookUrl }) }
   // `undo` takes no other flag of `serve`.
   const undo = Object.fromEntries(Object.entries(plan).filter(([flag]) => flag === '--namespace'))
   const carried = { ...kubeconfigFlags(kubeconfig, env), takeover: { plan, apply, undo } }
@@ -73,10 +73,7 @@ function withNamespace(flags: Record<string, string>, { env }: Env): Record<stri
 }
 
 /** The source of a plan: the cluster of the flags, or of the kubeconfig that kubectl uses. */
-function planSource(
-  flags: PlanSource['flags'],
-  { env, version, signal }: Pick<StoppableDeps, 'env' | 'version' | 'signal'>,
-): PlanSource {
+function planSource(flags: PlanSource['flags'], { env, version, signal }: Omit<TakeoverDeps, 'lockMs'>): PlanSource {
   const userAgent = `eip-admission/${version} takeover`
   const kubeconfig = flags['--kubeconfig'] ?? env['KUBECONFIG']
   const credentials = credentialsOf({ kubeconfig, apiServer: flags['--api-server'] }, env)
@@ -91,8 +88,6 @@ function secretManifest({ settings: { secret } }: TakeoverPlan, file: string): o
   const { namespace, name, key } = secret
   return { apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name }, stringData: { [key]: file } }
 }
-
-export type TakeoverDeps = CommandDeps & Printers & Pick<ServeDeps, 'signal'> & { lockMs?: number }
 
 /** Takes over, or continues an earlier run, and returns the exit code. */
 export function takeoverApply(settings: TakeoverApplySettings, deps: TakeoverDeps): Promise<number> {
@@ -126,8 +121,10 @@ type Work = Pick<TakeoverApplySettings, 'output' | 'patienceMs'> & { credentials
 /** Takes over with the given source of plans, and returns the exit code. */
 export function applyWith(plans: Plans, settings: Work, deps: TakeoverDeps): Promise<number> {
   const { output } = settings
-  const run = async () => applyReport(await applyTakeover({ ...common(settings, deps), ...plans }), output)
-  return reported(run, { command: 'apply', output }, deps)
+  return reported({ command: 'apply', output }, deps, async () => {
+    deps.print(applyReport(await applyTakeover({ ...runDeps(settings, deps), ...plans }), output))
+    return 0
+  })
 }
 
 type Installing = Pick<Installation, 'kubeconfig' | 'webhookUrl' | 'loadBalancer' | 'loadBalancerManifest'>
@@ -152,29 +149,19 @@ export async function takeoverUndo(settings: TakeoverUndoSettings, given: Takeov
   const cluster: Record<string, string> = file === undefined ? {} : { '--kubeconfig': file }
   const flags = { ...cluster, ...withNamespace({ '--namespace': namespace }, given) }
   const deps = { ...given, ...printersFor(given, { flags, output }) }
-  const run = async () => {
-    const work = common({ ...settings, credentials: kubeconfig({ file }) }, deps)
-    return undoReport(await undoTakeover({ ...work, namespace }), output)
-  }
-  return reported(run, { command: 'undo', output }, deps)
-}
-
-/** Runs, prints the outcome, and returns the exit code. */
-async function reported(run: () => Promise<string>, of: Ending, deps: TakeoverDeps): Promise<number> {
-  try {
-    deps.print(await run())
+  return reported({ command: 'undo', output }, deps, async () => {
+    const work = runDeps({ ...settings, credentials: kubeconfig({ file }) }, deps)
+    deps.print(undoReport(await undoTakeover({ ...work, namespace }), output))
     return 0
-  } catch (error) {
-    return reportEnd(endOf(error, 'failed'), of, deps)
-  }
+  })
 }
 
-function common({ credentials, output, patienceMs }: Work, { version, print, signal, lockMs }: TakeoverDeps) {
+function runDeps({ credentials, output, patienceMs }: Work, { version, print, signal, lockMs }: TakeoverDeps): RunDeps {
   const client = connect(credentials, { userAgent: `eip-admission/${version} takeover` })
   const isText = output === 'text'
   // In JSON the output is a single document.
   const tell = (line: string) => (isText ? print(`${plainLine(line)}\n`) : undefined)
-  return { client, tell, signal, patienceMs, lockMs }
+  return { client, tell, signal, clock: systemClock, patienceMs, lockMs }
 }
 
 /** Writes files into a new folder that only its owner can read. An existing folder may hold a person's changes. */

@@ -1,24 +1,15 @@
-import { randomUUID } from 'node:crypto'
-import { hostname } from 'node:os'
 import type { KubeClient } from '../../kube/client.ts'
-import type { Clock } from '../../kube/clock.ts'
-import { type KeptLease, keptLease, leaseDurationMs } from '../../kube/kept-lease.ts'
-import { isOwnIdentity, leaseRecord } from '../../kube/lease.ts'
+import { type KeptLease, keptLease } from '../../kube/kept-lease.ts'
+import { type LeaseOptions, isOwnIdentity } from '../../kube/lease.ts'
 import type { Lease } from '../../kube/objects.ts'
 import { leases } from '../../kube/resource.ts'
+import { runOf } from './lock.ts'
 import type { ObjectRef, PlannedLease } from './plan/plan.ts'
 import type { Missing, TakeoverStep } from './steps.ts'
 
-const infix = '_takeover_'
-
-/** Whether this identity belongs to a run of this command, perhaps a killed one. */
-function isOfTakeover(identity: string): boolean {
-  return identity.includes(infix)
-}
-
 /** Whether this identity belongs to another program than eip-admission. */
 export function isForeign(identity: string): boolean {
-  return identity !== '' && !isOwnIdentity(identity) && !isOfTakeover(identity)
+  return identity !== '' && !isOwnIdentity(identity) && !runOf(identity)
 }
 
 /**
@@ -30,10 +21,8 @@ const holdMs = 24 * 3_600_000
 const quietMs = 2_500
 
 /** The lease with which our program leads, held by a run that has the lock. */
-export type LeadLease = Omit<KeptLease, 'claim'> & {
+export type LeadLease = KeptLease & {
   at: ObjectRef
-  /** Claims the lease unless a program that may be alive holds it, and returns its holder: empty if it is this run. */
-  claim: () => Promise<string>
   /** The hostnames, as in lease identities, of the predecessor's ended pods. */
   ended: Set<string>
 }
@@ -43,24 +32,18 @@ export type LeadLease = Omit<KeptLease, 'claim'> & {
  * command that holds it is dead, because this one has the lock. A holder whose pod has ended does not release the
  * lease, so it counts only until it has been quiet for a while. For all others the lease's duration counts.
  */
-export function leadLease({ client, lease, clock }: { client: KubeClient; lease: ObjectRef; clock: Clock }): LeadLease {
-  // Not the identity of a `serve`, so nothing mistakes it for a leader of ours.
-  const identity = `${hostname()}${infix}${randomUUID()}`
+export function leadLease(at: ObjectRef, deps: Pick<LeaseOptions, 'client' | 'identity' | 'clock'>): LeadLease {
   const ended = new Set<string>()
   const graceMs = (holder: string) => {
-    if (isOfTakeover(holder)) return 0
+    if (runOf(holder)) return 0
     // A node is named after its machine, in lower case.
     return ended.has(holder.slice(0, holder.lastIndexOf('_')).toLowerCase()) ? quietMs : undefined
   }
-  const at = { client, lease, identity, leaseDurationMs: holdMs, callTimeoutMs: 5_000, graceMs, clock }
-  const record = leaseRecord(at)
   const taken = () =>
     new Error(
-      `another process took the ${placeOf(lease)}; stop every \`eip-admission serve\`, then run this command again`,
+      `another process took the ${placeOf(at)}; stop every \`eip-admission serve\`, then run this command again`,
     )
-  const kept = keptLease(record, { clock, durationMs: leaseDurationMs, taken })
-  const claim = async () => ((await kept.claim()) ? '' : (record.holder() ?? ''))
-  return { ...kept, at: lease, claim, ended }
+  return { ...keptLease({ ...deps, lease: at, leaseDurationMs: holdMs, graceMs, taken }), at, ended }
 }
 
 /**
@@ -81,13 +64,13 @@ export function holdStep(
       const stored = await client.get(leases, lead.at)
       first ??= stored
       const { holderIdentity: holder = '', renewTime } = stored?.spec ?? {}
-      if (holder === '' || isOfTakeover(holder)) return { text: `claiming the ${place}` }
+      if (holder === '' || runOf(holder)) return { text: `claiming the ${place}` }
       if (renewTime === first?.spec?.renewTime) return { text: `waiting to see whether ${holder} renews the ${place}` }
       if (await mayStay(holder)) return undefined
       return holdingText(holder, place)
     },
     async act() {
-      if ((await lead.claim()) === '') onClaimed?.()
+      if (await lead.claim()) onClaimed?.()
     },
   }
 }

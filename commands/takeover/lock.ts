@@ -1,25 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { hostname, userInfo } from 'node:os'
-import type { KubeClient } from '../../kube/client.ts'
-import type { Clock } from '../../kube/clock.ts'
-import { leaseRecord } from '../../kube/lease.ts'
+import type { LeaseOptions } from '../../kube/lease.ts'
 import type { Lease } from '../../kube/objects.ts'
 import { leases } from '../../kube/resource.ts'
 import { names } from '../../settings/installed-names.ts'
 import { type KeptLease, keptLease, leaseDurationMs } from '../../kube/kept-lease.ts'
 import type { ObjectRef } from './plan/plan.ts'
+import { type RunDeps, stopIfAborted } from './steps.ts'
 import { End } from './end.ts'
-
-export type LockDeps = {
-  client: KubeClient
-  namespace: string
-  command: 'apply' | 'undo'
-  tell: (line: string) => void
-  signal: AbortSignal
-  clock: Clock
-  /** How long the lock of a dead run counts. */
-  lockMs?: number | undefined
-}
 
 /** The lease that allows only one run of `apply` or `undo` at a time. */
 export function lockAt(namespace: string): ObjectRef {
@@ -30,9 +18,20 @@ export function lockAt(namespace: string): ObjectRef {
  * Carries out work while no other run of `apply` or `undo` does. A killed run keeps the lock until its lease expires,
  * which we measure as every contender for a lease does. A live run is reported to the person.
  */
-export async function withLock<T>(deps: LockDeps, work: (lock: KeptLease) => Promise<T>): Promise<T> {
-  const lock = await takeLock(deps)
+export async function withLock<T>(
+  lease: ObjectRef,
+  deps: Omit<RunDeps, 'patienceMs'> & Pick<LeaseOptions, 'identity' | 'clock'>,
+  work: (lock: KeptLease) => Promise<T>,
+): Promise<T> {
+  const taken = () =>
+    new End(
+      'refused',
+      'another run took over while this one could not reach the API server; to see where it stands: `eip-admission takeover plan`',
+    )
+  const { lockMs = leaseDurationMs, ...of } = deps
+  const lock = keptLease({ ...of, lease, leaseDurationMs: lockMs, taken })
   try {
+    await waitForLock(lock, lease, { ...deps, lockMs })
     return await work(lock)
   } catch (error) {
     // A run that was suspended wakes up in a failing call, but only the run that took the lock matters to the person.
@@ -47,17 +46,8 @@ export async function withLock<T>(deps: LockDeps, work: (lock: KeptLease) => Pro
 
 const lookMs = 1_000
 
-async function takeLock({ client, namespace, command, tell, signal, clock, ...more }: LockDeps): Promise<KeptLease> {
-  const { lockMs: durationMs = leaseDurationMs } = more
-  const at = lockAt(namespace)
-  const identity = `${userName()}@${hostname()}_takeover-${command}_${randomUUID()}`
-  const record = leaseRecord({ client, lease: at, identity, leaseDurationMs: durationMs, callTimeoutMs: 5_000, clock })
-  const taken = () =>
-    new End(
-      'refused',
-      'another run took over while this one could not reach the API server; to see where it stands: `eip-admission takeover plan`',
-    )
-  const lock = keptLease(record, { clock, taken, durationMs })
+async function waitForLock(lock: KeptLease, at: ObjectRef, deps: Omit<RunDeps, 'patienceMs'>): Promise<void> {
+  const { client, tell, signal, clock, lockMs = leaseDurationMs } = deps
   let first: Lease | undefined
   while (!(await lock.claim())) {
     const stored = await client.get(leases, at)
@@ -66,21 +56,29 @@ async function takeLock({ client, namespace, command, tell, signal, clock, ...mo
       throw new End('refused', `${worker}; wait until it has ended, or end it there, then run this command again`)
     if (!first && worker !== undefined) {
       first = stored
-      tell(`${worker}; waiting up to ${durationMs / 1000} s to see whether it is still running`)
+      tell(`${worker}; waiting up to ${lockMs / 1000} s to see whether it is still running`)
     }
     await clock.sleep(lookMs, signal)
-    if (signal.aborted) throw new End('stopped', 'stopped')
+    stopIfAborted(signal)
   }
-  return lock
+}
+
+/** A new identity of a run. It differs from those of `serve`, so nothing mistakes the run for its leader. */
+export function identityOf(command: 'apply' | 'undo'): string {
+  return `${userName()}@${hostname()}_takeover-${command}_${randomUUID()}`
+}
+
+/** The person and the command of a run with this identity, perhaps a killed one; undefined for other programs. */
+export function runOf(identity: string) {
+  return /^(?<who>.*)_takeover-(?<command>[a-z]+)_[^_]+$/s.exec(identity)?.groups
 }
 
 /** The run that holds the lock, for people; undefined if none does. */
 function workerOf(lease: Lease | undefined): string | undefined {
   const { holderIdentity = '', acquireTime, renewTime } = lease?.spec ?? {}
-  if (holderIdentity === '') return undefined
-  const [, who = holderIdentity, command = ''] = /^(.*)_takeover-([a-z]+)_[^_]+$/s.exec(holderIdentity) ?? []
+  const { who, command } = runOf(holderIdentity) ?? {}
   const [since, renewed] = [acquireTime, renewTime].map((time) => time?.replace(/\.\d+/, '') ?? 'an unknown time')
-  return `\`takeover ${command}\` of ${who} has been running since ${since} (last renewal ${renewed})`
+  return who && `\`takeover ${command}\` of ${who} has been running since ${since} (last renewal ${renewed})`
 }
 
 /** The run that holds the lock and has renewed it recently, for people. */

@@ -1,6 +1,4 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { KubeClient } from '../../kube/client.ts'
-import { isAlreadyExists, isConflict } from '../../kube/errors.ts'
 import type { ConfigMap } from '../../kube/objects.ts'
 import { configMaps } from '../../kube/resource.ts'
 import { names } from '../../settings/installed-names.ts'
@@ -10,14 +8,7 @@ import type { BegunStep, TakeoverState } from './takeover-status.ts'
 /** The record of a takeover: its state, the step that started last, and what was found at the start. */
 export type Progress = { state: TakeoverState; step: BegunStep; found: FoundBefore }
 
-export type ProgressStore = {
-  read(): Promise<Progress | undefined>
-  /** Throws a conflict if another run wrote meanwhile. */
-  write(progress: Progress): Promise<void>
-  remove(): Promise<void>
-}
-
-const formatVersion = 1
+const formatVersion = '1'
 
 /** Reads the record of an earlier run. */
 export async function readProgress(reader: Pick<KubeClient, 'get'>, namespace: string): Promise<Progress | undefined> {
@@ -26,43 +17,25 @@ export async function readProgress(reader: Pick<KubeClient, 'get'>, namespace: s
 }
 
 /**
- * The ConfigMap of a takeover. The next run reads what to restore from it, but always reads the current state from the
- * cluster.
+ * Writes and removes the ConfigMap of a takeover. The next run reads what to restore from it, but always reads the
+ * current state from the cluster.
  */
-export function progressStore(client: KubeClient, namespace: string): ProgressStore {
+export function progressStore(client: KubeClient, namespace: string) {
   const at = { namespace, name: names.takeoverConfigMap }
-  let stored: ConfigMap | undefined
+  // A late write must not bring back a record that another run has removed.
+  let uid: string | undefined
   return {
-    async read() {
-      stored = await client.get(configMaps, at)
-      return stored && progressIn(stored)
-    },
-    async write(progress) {
-      const data = {
-        state: progress.state,
-        step: JSON.stringify(progress.step),
-        found: JSON.stringify(progress.found),
-      }
-      const object: ConfigMap = {
+    async write({ state, step, found }: Progress): Promise<void> {
+      const object = {
         apiVersion: 'v1',
         kind: 'ConfigMap',
-        metadata: stored?.metadata ?? at,
-        data: { formatVersion: String(formatVersion), ...data },
+        metadata: { ...at, ...(uid !== undefined && { uid }) },
+        data: { formatVersion, state, step: JSON.stringify(step), found: JSON.stringify(found) },
       }
-      try {
-        stored = stored ? await client.replace(configMaps, object) : await client.create(configMaps, object)
-      } catch (error) {
-        if (!isConflict(error) && !isAlreadyExists(error)) throw error
-        const now = await client.get(configMaps, at)
-        // It may be our own write, if its answer was lost.
-        if (!isDeepStrictEqual(now?.data, object.data)) throw error
-        stored = now
-      }
+      const stored = await client.apply<ConfigMap>(configMaps, object, { fieldManager: 'eip-admission-takeover' })
+      uid = stored.metadata.uid
     },
-    async remove() {
-      await client.remove(configMaps, { ...at, uid: stored?.metadata.uid })
-      stored = undefined
-    },
+    remove: () => client.remove(configMaps, { ...at, uid }),
   }
 }
 
@@ -72,7 +45,7 @@ const states: readonly string[] = ['applying', 'applied', 'undoing'] satisfies T
 function progressIn({ metadata, data = {} }: ConfigMap): Progress {
   try {
     const { formatVersion: version, state = '', step = '', found = '' } = data
-    if (version !== String(formatVersion) || !states.includes(state)) throw new Error(`${version}, ${state}`)
+    if (version !== formatVersion || !states.includes(state)) throw new Error(`${version}, ${state}`)
     return {
       state: state as TakeoverState,
       step: JSON.parse(step) as BegunStep,

@@ -52,8 +52,8 @@ export function undoRights(places: Places & { metallb: string | undefined }): Ri
 /** The rights of both: to the lock, the record, the leader's lease and workloads. */
 function runRights({ namespace, lease, workloads }: Places): Right[] {
   return [
-    ...rights(['create', 'update'], [leases, configMaps], namespace),
-    ...rights(['create', 'update'], [leases], lease.namespace),
+    ...rights(['create', 'patch'], [configMaps], namespace),
+    ...[namespace, lease.namespace].flatMap((of) => rights(['create', 'update'], [leases], of)),
     ...rights(['patch'], [deployments], namespace),
     ...workloads.flatMap(({ kind, namespace: of }) =>
       rights(['patch'], [kind === 'DaemonSet' ? daemonSets : deployments], of),

@@ -1,28 +1,14 @@
-import type { KubeClient } from '../../kube/client.ts'
-import { type Clock, systemClock } from '../../kube/clock.ts'
 import { endOf } from './end.ts'
 import type { FoundBefore } from './found.ts'
 import { type LeadLease, leadLease } from './lead-lease.ts'
-import { withLock } from './lock.ts'
+import { identityOf, lockAt, withLock } from './lock.ts'
 import type { ObjectRef } from './plan/plan.ts'
-import { type Progress, progressStore } from './progress.ts'
-import { type TakeoverStep, patiently, runSteps } from './steps.ts'
+import { type Progress, progressStore, readProgress } from './progress.ts'
+import { type RunDeps, type TakeoverStep, patiently, runSteps } from './steps.ts'
 import type { BegunStep } from './takeover-status.ts'
-
-/** The dependencies of a run of `apply` or `undo`. */
-export type RunDeps = {
-  client: KubeClient
-  tell: (line: string) => void
-  signal: AbortSignal
-  patienceMs: number
-  /** How long the lock of a dead run counts. */
-  lockMs?: number | undefined
-  clock?: Clock
-}
 
 /** A run of `apply` or `undo` that has the lock. */
 export type Run = {
-  clock: Clock
   /** The record of an earlier run. */
   before: Progress | undefined
   /** The lease with which our program leads. */
@@ -36,13 +22,16 @@ export type Run = {
 type Running = { namespace: string; command: 'apply' | 'undo'; lease: ObjectRef }
 
 /** Lets only one run at a time work on the takeover that a namespace records. */
-export function lockedRun<T>(deps: RunDeps, of: Running, work: (run: Run) => Promise<T>): Promise<T> {
-  const { client, clock = systemClock } = deps
-  const { namespace, command, lease } = of
-  return withLock({ ...deps, namespace, command, clock }, async (lock) => {
-    const store = progressStore(client, namespace)
-    const before = await store.read()
-    const lead = leadLease({ client, lease, clock })
+export function lockedRun<T>(
+  deps: RunDeps,
+  { namespace, command, lease }: Running,
+  work: (run: Run) => Promise<T>,
+): Promise<T> {
+  const of = { ...deps, identity: identityOf(command) }
+  return withLock(lockAt(namespace), of, async (lock) => {
+    const store = progressStore(deps.client, namespace)
+    const before = await readProgress(deps.client, namespace)
+    const lead = leadLease(lease, of)
     const check = async () => {
       await lock.check()
       await lead.check()
@@ -53,15 +42,15 @@ export function lockedRun<T>(deps: RunDeps, of: Running, work: (run: Run) => Pro
         current = { state: command === 'apply' ? 'applying' : 'undoing', step, found }
         return store.write(current)
       }
-      await runSteps(steps, { ...deps, record, check, clock })
-      await patiently({ ...deps, clock }, async () => {
+      await runSteps(steps, { ...deps, record, check })
+      await patiently(deps, async () => {
         await check()
         if (command === 'undo') await store.remove()
         else if (current) await store.write({ ...current, state: 'applied' })
       })
     }
     try {
-      return await work({ clock, before, lead, check, carryOut })
+      return await work({ before, lead, check, carryOut })
     } catch (error) {
       throw current ? endOf(error, 'unfinished') : error
     } finally {

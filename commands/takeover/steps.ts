@@ -1,3 +1,4 @@
+import type { KubeClient } from '../../kube/client.ts'
 import type { Clock } from '../../kube/clock.ts'
 import { isUnanswered } from '../../kube/errors.ts'
 import { formatDuration } from '../../lib/duration.ts'
@@ -14,48 +15,59 @@ export type TakeoverStep = {
   missing(): Promise<Missing | undefined>
   /** Does what can be done now. Absent if another program acts, and the step only waits. */
   act?(): Promise<void>
-  /**
-   * The writer that restarted what this step stopped; undefined if it is still stopped. Each later step checks again.
-   */
+  /** Who restarted what this step stopped; undefined if it is still stopped. Each later step checks again. */
   returned?(): Promise<string | undefined>
 }
 
+/** The dependencies of a run of `apply` or `undo`. */
 export type RunDeps = {
-  /** Records a step before it does anything. */
-  record: (step: BegunStep) => Promise<void>
-  /** Throws if another run has taken over; checked before each action. */
-  check: () => Promise<void>
+  client: KubeClient
   tell: (line: string) => void
   signal: AbortSignal
   clock: Clock
   /** How long a step may wait without any progress. */
   patienceMs: number
+  /** How long the lock of a dead run counts. */
+  lockMs?: number | undefined
+}
+
+type Waiting = Pick<RunDeps, 'tell' | 'signal' | 'clock' | 'patienceMs'>
+
+type StepsDeps = Waiting & {
+  /** Records a step before it does anything. */
+  record: (step: BegunStep) => Promise<void>
+  /** Throws if another run has taken over; checked before each action. */
+  check: () => Promise<void>
 }
 
 const lookMs = 500
 
-/**
- * How long stopped programs must stay stopped before the run ends: most pipelines reapply a manifest within this time.
- */
-const settleMs = { first: 15_000, again: 30_000 }
+/** How long stopped programs must stay stopped before the run ends: most pipelines reapply a manifest within this time. */
+const settleMs = 15_000
 
 /**
  * Carries out steps one after the other, each until it finds itself done. Throws if a step makes no progress for too
- * long.
+ * long, or if a program that an earlier step stopped returns.
  */
-export async function runSteps(steps: readonly TakeoverStep[], deps: RunDeps): Promise<void> {
-  const ended = endedSteps(deps)
+export async function runSteps(steps: readonly TakeoverStep[], deps: StepsDeps): Promise<void> {
+  const { clock, signal, tell, check, record } = deps
+  let stoppedAtMs = -Infinity
   for (const [at, step] of steps.entries()) {
-    deps.tell(`[${at + 1}/${steps.length}] ${step.title}`)
-    stopIfAborted(deps.signal)
-    await patiently(deps, deps.check)
-    await patiently(deps, () => deps.record({ title: step.title, number: at + 1, of: steps.length }))
-    await runStep(step, { ...deps, ended, isLast: at + 1 === steps.length })
-    ended.add(step)
+    tell(`[${at + 1}/${steps.length}] ${step.title}`)
+    stopIfAborted(signal)
+    await patiently(deps, check)
+    await patiently(deps, () => record({ title: step.title, number: at + 1, of: steps.length }))
+    await runStep(step, { ...deps, ended: steps.slice(0, at) })
+    if (step.returned) stoppedAtMs = clock.now()
   }
+  const text = `waiting ${settleMs / 1000} s to see whether it is started again`
+  const isSettled = () => clock.now() - stoppedAtMs > settleMs
+  const settle = { title: 'Wait', missing: async () => (isSettled() ? undefined : { text }) }
+  await runStep(settle, { ...deps, ended: steps })
 }
 
-type StepDeps = RunDeps & { ended: EndedSteps; isLast: boolean }
+/** `ended`: the steps before. */
+type StepDeps = StepsDeps & { ended: readonly TakeoverStep[] }
 
 async function runStep(step: TakeoverStep, deps: StepDeps): Promise<void> {
   const { clock, signal, tell } = deps
@@ -80,81 +92,32 @@ async function runStep(step: TakeoverStep, deps: StepDeps): Promise<void> {
 /** Looks at the cluster once, and does what can be done now. Returns what is left; undefined if the step is done. */
 async function turn(
   step: TakeoverStep,
-  { check, signal, ended, isLast }: StepDeps,
+  { check, signal, ended }: StepDeps,
   say: (missing: Missing) => void,
 ): Promise<Missing | undefined> {
-  // A program may have returned during the last look of the run.
-  const leftAtEnd = async () => ended.settling() ?? (await ended.missing())
-  const left = async () => (await step.missing()) ?? (isLast ? leftAtEnd() : undefined)
-  const ending = await ended.missing()
-  const missing = ending ?? (await left())
+  for (const one of ended) {
+    const who = await one.returned?.()
+    if (who !== undefined) await stopAgain(one, who, check)
+  }
+  const missing = await step.missing()
   if (!missing) return undefined
   say(missing)
+  if (!step.act) return missing
   stopIfAborted(signal)
   await check()
-  if (ending || !step.act) return missing
   await step.act()
-  return left()
+  return step.missing()
 }
 
-type EndedSteps = {
-  add(step: TakeoverStep): void
-  /** The part that is left to stop again. */
-  missing(): Promise<Missing | undefined>
-  /** The remaining wait after the last step is done. */
-  settling(): Missing | undefined
-}
-
-/**
- * Watches the programs that earlier steps have stopped. A program that returns is stopped again; a second return ends
- * the run.
- */
-function endedSteps({ check, tell, clock }: RunDeps): EndedSteps {
-  const steps: TakeoverStep[] = []
-  let returns = 0
-  let settledAtMs = 0
-  const end = async (step: TakeoverStep, who: string) => {
-    await check()
-    await step.act?.()
-    tell(`      ${who}; it is stopped again`)
-    returns += 1
-    settledAtMs = clock.now() + settleMs.again
-    if (returns > 1) {
-      const danger = 'each time it may act beside eip-admission'
-      throw new End(
-        'refused',
-        `${who}, for the second time; ${danger}. Stop what starts it, then run this command again`,
-      )
-    }
-  }
-  return {
-    add(step) {
-      if (!step.returned) return
-      steps.push(step)
-      settledAtMs = clock.now() + settleMs.first
-    },
-    async missing() {
-      for (const step of steps) {
-        const who = await step.returned?.()
-        if (who !== undefined) await end(step, who)
-        const missing = await step.missing()
-        if (missing) return missing
-      }
-      return undefined
-    },
-    settling() {
-      if (clock.now() > settledAtMs) return undefined
-      const { first, again } = settleMs
-      return { text: `waiting ${(returns > 0 ? again : first) / 1000} s to see whether it is started again` }
-    },
-  }
+/** Ends the run: what started a program once may do so at any time, and then both programs act. */
+async function stopAgain(step: TakeoverStep, who: string, check: () => Promise<void>): Promise<never> {
+  await check()
+  await step.act?.()
+  throw new End('refused', `${who}, and is stopped again. Stop what starts it, then run this command again`)
 }
 
 /** Repeats a call that the API server does not answer, for as long as a step may make no progress. */
-export async function patiently<T>(
-  { clock, signal, tell, patienceMs }: Omit<RunDeps, 'record' | 'check'>,
-  call: () => Promise<T>,
-): Promise<T> {
+export async function patiently<T>({ clock, signal, tell, patienceMs }: Waiting, call: () => Promise<T>): Promise<T> {
   const sinceMs = clock.now()
   for (let isFirst = true; ; isFirst = false) {
     try {
@@ -168,7 +131,8 @@ export async function patiently<T>(
   }
 }
 
-function stopIfAborted(signal: AbortSignal): void {
+/** Ends the run if a signal has stopped it. */
+export function stopIfAborted(signal: AbortSignal): void {
   if (signal.aborted) throw new End('stopped', 'stopped')
 }
 

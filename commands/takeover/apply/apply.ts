@@ -1,15 +1,15 @@
 import type { KubeClient } from '../../../kube/client.ts'
 import { isOwnIdentity } from '../../../kube/lease.ts'
-import { mutatingWebhookConfigurations, namespaces, validatingWebhookConfigurations } from '../../../kube/resource.ts'
+import { namespaces } from '../../../kube/resource.ts'
 import { elasticIPDefinition } from '../../../manifests/elastic-ip-crd.ts'
 import { customResourceDefinitions } from '../../../manifests/resources.ts'
-import { names } from '../../../settings/installed-names.ts'
+import { readConfigurations } from '../../installed.ts'
 import { endIfBlocked } from '../end.ts'
 import { type FoundBefore, readFound, servedServices } from '../found.ts'
 import { holdStep, isForeign, isShared } from '../lead-lease.ts'
 import type { TakeoverPlan } from '../plan/plan.ts'
-import { type Run, type RunDeps, lockedRun } from '../run.ts'
-import type { TakeoverStep } from '../steps.ts'
+import { type Run, lockedRun } from '../run.ts'
+import type { RunDeps, TakeoverStep } from '../steps.ts'
 import type { Pod } from '../../../inspect/facts.ts'
 import { readWorkloads, stopStep } from '../workloads.ts'
 import { type Verified, verifyStep } from './verify.ts'
@@ -95,10 +95,9 @@ function installStep(client: KubeClient, install: () => Promise<void>): Takeover
   return {
     title: 'Install what eip-admission needs in the cluster',
     async missing() {
-      const [definition, mutating, validating] = await Promise.all([
+      const [definition, { mutating, validating }] = await Promise.all([
         client.get(customResourceDefinitions, { name: elasticIPDefinition.metadata.name }),
-        client.get(mutatingWebhookConfigurations, { name: names.mutatingConfiguration }),
-        client.get(validatingWebhookConfigurations, { name: names.validatingConfiguration }),
+        readConfigurations(client),
       ])
       const absent = [
         ...(definition ? [] : ['the ElasticIP CRD']),

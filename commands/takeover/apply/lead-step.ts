@@ -72,7 +72,7 @@ export function leadStep({ client, namespace }: Ours, lead: LeadLease): Takeover
     },
     async act() {
       const { holder, leads } = await stored()
-      if (holder !== '' && !leads && (lead.isOurs() || (await lead.claim()) === '')) await lead.release()
+      if (holder !== '' && !leads && (await lead.claim())) await lead.release()
     },
   })
 }

@@ -4,7 +4,7 @@ import type { ApplyResult } from '../apply/apply.ts'
 import type { AnnouncingNodes } from '../announcing-nodes.ts'
 import type { UndoResult } from '../undo/undo.ts'
 import { asJson, findings } from './text.ts'
-import type { End } from '../end.ts'
+import { type End, endOf } from '../end.ts'
 
 /** The report of `takeover apply`. */
 export function applyReport({ plan, services, gone, announcing }: ApplyResult, format: Format): string {
@@ -49,28 +49,39 @@ export function undoReport({ title, reservations }: UndoResult, format: Format):
   ].join('\n')
 }
 
-export type Ending = { command: 'plan' | 'apply' | 'undo'; output: Format }
-
 /** Where a command prints its report, and where it prints an error. */
 export type Printers = Record<'print' | 'printError', (text: string) => void>
 
-/** Prints how a command ended before it was complete, and returns the exit code. */
-export function reportEnd(end: End, { command, output }: Ending, { print, printError }: Printers): 1 {
-  const { state, message, blockers } = end
-  if (output === 'json') print(asJson({ formatVersion: 1, state, message, blockers }))
-  else printError(textOf(end, `eip-admission takeover ${command}`))
-  return 1
+type Command = { command: 'plan' | 'apply' | 'undo'; output: Format }
+
+/** Runs a command, which returns the exit code. If it ends before it is complete, prints why, and returns 1. */
+export async function reported(
+  { command, output }: Command,
+  { print, printError }: Printers,
+  run: () => Promise<number>,
+): Promise<number> {
+  try {
+    return await run()
+  } catch (error) {
+    const end = endOf(error, 'failed')
+    const { state, message, blockers } = end
+    if (output === 'json') print(asJson({ formatVersion: 1, state, message, blockers }))
+    // For a plan, blockers are its report and no error.
+    else (command === 'plan' && state === 'blocked' ? print : printError)(textOf(end, command))
+    return 1
+  }
 }
 
-function textOf({ state, message, blockers }: End, command: string): string {
+function textOf({ state, message, blockers }: End, command: Command['command']): string {
   const error = `eip-admission: ${message}\n`
-  const back = command.endsWith('apply') ? ', or `eip-admission takeover undo` to go back' : ''
-  const onward = `Run \`${command}\` again to continue${back}.\n`
+  const back = command === 'apply' ? ', or `eip-admission takeover undo` to go back' : ''
+  const again = `Run \`eip-admission takeover ${command}\` again`
+  const onward = `${again} to continue${back}.\n`
   return {
     blocked: `Nothing was changed: ${plainText(message)}.\n\n${findings('Blockers', blockers)}\n`,
     refused: error,
     stopped: `Stopped. Completed steps are kept. ${onward}`,
     unfinished: `${error}${onward}`,
-    failed: `${error}No step was started. Run \`${command}\` again.\n`,
+    failed: `${error}${command === 'plan' ? 'Nothing was changed' : 'No step was started'}. ${again}.\n`,
   }[state]
 }

@@ -84,33 +84,32 @@ type Seen = { facts: PredecessorFacts; existing: KubeObject[] }
 
 /** The MetalLB objects, and everything that determines them; undefined if neither we nor the predecessor wrote any. */
 async function look({ client, found }: UndoWork): Promise<Seen | undefined> {
-  const namespace = found.metallb?.namespace ?? (await ownNamespace(client, found))
+  const predecessor = predecessorNamed(found.predecessor)
+  const all = (await Promise.all(metallbKinds.map((kind) => listAllKnown(client, kind, {})))).flat()
+  const namespaceOf = ({ metadata }: KubeObject) => metadata.namespace ?? ''
+  // The predecessor may have had none when we took over.
+  const ours = all.find((one) => isWritten(one) && isOurs(marksOf(predecessor, namespaceOf(one)), one))
+  const namespace = found.metallb?.namespace ?? ours?.metadata.namespace
   if (namespace === undefined) return undefined
-  const [all, allNodes, secret, ...lists] = await Promise.all([
+  const [stored, allNodes, secret] = await Promise.all([
     listAll(client, services),
     listAll(client, nodes),
     client.get(secrets, { namespace, name: names.bgpSecret }),
-    ...metallbKinds.map((kind) => listAllKnown(client, kind, { namespace })),
   ])
   const password = secret?.data?.['password']
   return {
     facts: {
-      marks: marksOf(predecessorNamed(found.predecessor), namespace),
+      marks: marksOf(predecessor, namespace),
       found: found.metallb?.objects ?? [],
-      services: all.filter((service) => isServed(service, found)),
+      services: stored.filter((service) => isServed(service, found)),
       nodes: allNodes,
       password: password === undefined ? undefined : Buffer.from(password, 'base64').toString(),
     },
-    existing: [...lists.flat(), ...(secret ? [{ ...secret, apiVersion: 'v1', kind: 'Secret' }] : [])],
+    existing: [
+      ...all.filter((one) => namespaceOf(one) === namespace),
+      ...(secret ? [{ ...secret, apiVersion: 'v1', kind: 'Secret' }] : []),
+    ],
   }
-}
-
-/** The namespace of the MetalLB objects that we wrote, if the predecessor had none when we took over. */
-async function ownNamespace(client: KubeClient, { predecessor }: FoundBefore): Promise<string | undefined> {
-  const of = predecessorNamed(predecessor)
-  const all = (await Promise.all(metallbKinds.map((kind) => listAllKnown(client, kind, {})))).flat()
-  const ours = all.find((one) => isWritten(one) && isOurs(marksOf(of, one.metadata.namespace ?? ''), one))
-  return ours?.metadata.namespace
 }
 
 /**

@@ -2,16 +2,10 @@ import { metallbPoolAnnotations, unusedPoolName } from '../../../announcers/meta
 import { type Key, type Service, keyOf } from '../../../kube/objects.ts'
 import { findUsers } from '../../../ledger/record/address-use.ts'
 import { type ElasticIP, claimKey, phaseOf } from '../../../ledger/record/elastic-ip.ts'
-import {
-  balancerFinalizer,
-  serviceFinalizer,
-  withdrawingAnnotation,
-  isWrittenByUs,
-  serviceAnnotations,
-} from '../../../ledger/record/names.ts'
+import { withdrawingAnnotation, isWrittenByUs, serviceAnnotations } from '../../../ledger/record/names.ts'
 import { allRequestAnnotations } from '../../../ledger/users/possible-users.ts'
+import { ours as ourFinalizers } from '../../cleanup-changes.ts'
 
-const ourFinalizers = [serviceFinalizer, balancerFinalizer]
 const ourAnnotations = serviceAnnotations.map(({ name }) => name).filter(isWrittenByUs)
 
 /** Whether we serve a Service, or wrote on it. */

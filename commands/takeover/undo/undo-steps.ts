@@ -1,24 +1,19 @@
 import { recordFinalizer } from '../../../ledger/record/names.ts'
 import type { KubeClient } from '../../../kube/client.ts'
-import type { Clock } from '../../../kube/clock.ts'
 import { isConflict, isNotFound } from '../../../kube/errors.ts'
-import { listAll, listAllKnown } from '../../../kube/list-all.ts'
+import { listAll } from '../../../kube/list-all.ts'
 import { keyOf } from '../../../kube/objects.ts'
 import { isHeld } from '../../../kube/lease.ts'
-import {
-  configMaps,
-  leases,
-  mutatingWebhookConfigurations,
-  services,
-  validatingWebhookConfigurations,
-} from '../../../kube/resource.ts'
-import { type ElasticIP, claimKey, elasticIPs, reservationIdOf } from '../../../ledger/record/elastic-ip.ts'
+import { configMaps, leases, services } from '../../../kube/resource.ts'
+import { claimKey, elasticIPs, reservationIdOf } from '../../../ledger/record/elastic-ip.ts'
 import { listedOrphans } from '../../../ledger/identity/ledger-map.ts'
 import { mapAll } from '../../../lib/map-all.ts'
 import { names } from '../../../settings/installed-names.ts'
+import { readRecords, webhookDeletions } from '../../cleanup-changes.ts'
+import { readConfigurations } from '../../installed.ts'
 import { type FoundBefore, type LeftReservation, finalizersFor, newFinalizers } from '../found.ts'
 import { isForeign, placeOf } from '../lead-lease.ts'
-import type { TakeoverStep } from '../steps.ts'
+import type { RunDeps, TakeoverStep } from '../steps.ts'
 import { readWorkloads, readyPods, refersTo, startStep, workloadText } from '../workloads.ts'
 import { removeCondition } from '../../../controllers/services/service-condition.ts'
 import { addressConditionOf } from '../../../ledger/record/address-use.ts'
@@ -26,13 +21,7 @@ import { isMarked, leavingReason, otherUsers, undoPatch } from './undo-service.t
 import { counted } from '../../../lib/text.ts'
 
 /** The dependencies of the steps of `undo`. */
-export type UndoWork = {
-  client: KubeClient
-  found: FoundBefore
-  check: () => Promise<void>
-  signal: AbortSignal
-  clock: Clock
-}
+export type UndoWork = Pick<RunDeps, 'client' | 'signal' | 'clock'> & { found: FoundBefore; check: () => Promise<void> }
 
 const writesAtOnce = 8
 
@@ -68,25 +57,18 @@ export function unlessRace(error: unknown): void {
   if (!isConflict(error) && !isNotFound(error)) throw error
 }
 
-const configurations = [
-  { resource: mutatingWebhookConfigurations, name: names.mutatingConfiguration },
-  { resource: validatingWebhookConfigurations, name: names.validatingConfiguration },
-]
-
 /** Removes our webhook configurations, which without our process would only delay every request. */
-export function webhooksStep({ client, check }: Pick<UndoWork, 'client' | 'check'>): TakeoverStep {
-  return clearingStep(
-    { check },
-    {
-      title: 'Remove the webhook configurations',
-      things: 'webhook configurations',
-      async left() {
-        const there = await Promise.all(configurations.map(({ resource, name }) => client.get(resource, { name })))
-        return configurations.filter((_one, n) => there[n] !== undefined)
-      },
-      clear: ({ resource, name }) => client.remove(resource, { name }),
+export function webhooksStep({ client }: Pick<UndoWork, 'client'>): TakeoverStep {
+  return {
+    title: 'Remove the webhook configurations',
+    async missing() {
+      const { length } = Object.values(await readConfigurations(client)).filter((one) => one !== undefined)
+      return length === 0 ? undefined : { text: `left: ${counted(length, 'webhook configurations')}` }
     },
-  )
+    async act() {
+      for (const { make } of webhookDeletions(client)) await make()
+    },
+  }
 }
 
 /** Gives every Service the predecessor's finalizer, and removes what we wrote, our condition last. */
@@ -96,7 +78,7 @@ export function servicesStep(work: UndoWork): TakeoverStep {
     title: 'Return the Services',
     things: 'Services',
     async left() {
-      const [all, records] = await Promise.all([listAll(client, services), knownRecords(client)])
+      const [all, records] = await Promise.all([listAll(client, services), readRecords(client)])
       const byKey = new Map(records.map((record) => [claimKey(record), record]))
       return all.flatMap((service) => {
         const record = byKey.get(keyOf(service))
@@ -121,7 +103,7 @@ export function recordsStep(work: UndoWork): TakeoverStep {
   return clearingStep(work, {
     title: 'Remove the ElasticIPs, and leave their reservations',
     things: 'ElasticIPs',
-    left: () => knownRecords(client),
+    left: () => readRecords(client),
     async clear({ metadata }) {
       const { name, uid, resourceVersion, finalizers = [] } = metadata
       const merge = { metadata: { resourceVersion, finalizers: finalizers.filter((one) => one !== recordFinalizer) } }
@@ -136,27 +118,22 @@ export function recordsStep(work: UndoWork): TakeoverStep {
  * what was found.
  */
 export function noteStep(work: UndoWork, namespace: string, left: LeftReservation[]): TakeoverStep {
-  const added = async () => {
-    const all = await leftReservations(work, namespace)
-    return all.filter(({ id }) => !left.some((one) => one.id === id))
-  }
-  return {
+  return clearingStep(work, {
     title: 'List the reservations that stay',
-    async missing() {
-      const { length } = await added()
-      return length === 0 ? undefined : { text: `found: ${counted(length, 'reservations')}` }
+    things: 'reservations',
+    async left() {
+      const all = await leftReservations(work, namespace)
+      return all.filter(({ id }) => !left.some((one) => one.id === id))
     },
-    async act() {
-      left.push(...(await added()))
-    },
-  }
+    clear: async (one) => void left.push(one),
+  })
 }
 
 /** The reservations that no live Service holds: those of records, and those without a record from the last sweep. */
 async function leftReservations({ client, found }: UndoWork, namespace: string): Promise<LeftReservation[]> {
   const [all, records, map] = await Promise.all([
     listAll(client, services),
-    knownRecords(client),
+    readRecords(client),
     client.get(configMaps, { namespace, name: names.ledgerConfigMap }),
   ])
   const finalizers = newFinalizers(found)
@@ -169,11 +146,6 @@ async function leftReservations({ client, found }: UndoWork, namespace: string):
   const reason = 'the last sweep found no Service for it, and may have deleted it since'
   const orphans = listedOrphans(map).filter(({ id }) => !ids.has(id))
   return [...held, ...orphans.map((one) => ({ ...one, reason }))]
-}
-
-/** The records; none if the cluster lacks their CRD. */
-function knownRecords(client: KubeClient): Promise<ElasticIP[]> {
-  return listAllKnown(client, elasticIPs, {}) as Promise<ElasticIP[]>
 }
 
 /** Starts the predecessor as it was found, and waits until it runs and, if it elects a leader, leads. */

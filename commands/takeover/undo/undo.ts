@@ -4,7 +4,8 @@ import { type Progress, readProgress } from '../progress.ts'
 import { managerFinding } from '../plan/workload-managers.ts'
 import { End, endIfBlocked } from '../end.ts'
 import { lackedRights, rightsFindings, undoRights } from '../rights.ts'
-import { type Run, type RunDeps, lockedRun } from '../run.ts'
+import { type Run, lockedRun } from '../run.ts'
+import type { RunDeps } from '../steps.ts'
 import { isStopped, ownWorkloads, readWorkloads, stopStep } from '../workloads.ts'
 import { documentStep } from './document-step.ts'
 import { metallbStep } from './metallb-step.ts'
@@ -38,12 +39,13 @@ function recorded(before: Progress | undefined, namespace: string): Progress {
   )
 }
 
-async function carryOut({ client, namespace, signal, tell }: UndoDeps, run: Run): Promise<LeftReservation[]> {
-  const { clock, lead, check } = run
+async function carryOut(deps: UndoDeps, run: Run): Promise<LeftReservation[]> {
+  const { client, namespace, tell } = deps
+  const { lead, check } = run
   const before = recorded(run.before, namespace).found
   const left = [...(before.left ?? [])]
   const found = { ...before, left }
-  const work = { client, found, signal, check, clock }
+  const work = { ...deps, found, check }
   const returning = [metallbStep(work), ...(found.document ? [documentStep(work)] : []), servicesStep(work)]
   const records = recordsStep(work)
   tell('It resets what was written since the takeover:')

@@ -105,7 +105,7 @@ async function planned(flags: Record<string, string>, env: Record<string, string
   }
   let text = ''
   const print = (part: string) => void (text += part)
-  const deps = { env, version: 'test', signal: new AbortController().signal, print, endAtOnce() {} }
+  const deps = { env, version: 'test', signal: new AbortController().signal, print, printError: print, endAtOnce() {} }
   try {
     await withCluster({ deployments: [program] }, async (kubeconfig) => {
       const settings = resolveSettings(takeoverPlanSettings, { flags, env: {} }).values
@@ -122,11 +122,11 @@ test('plan is for the namespace that the environment names', async () => {
   assert.is(target.namespace, 'net')
 })
 
-test('a plan that cannot write its files is printed to nobody, and changes none of them', async () => {
+test('a plan that cannot write its files is not printed, and changes none of them', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'eip-admission-plan-'))
   try {
-    const again = planned({ '--write': folder })
-    assert.match(await again.catch((error: Error) => error.message), 'name a folder that does not exist yet')
+    const text = await planned({ '--write': folder })
+    assert.match(text, /^eip-admission: --write=.*: exists already, .*; name a folder that does not exist yet\n.*\n$/)
     assert.equal(readdirSync(folder), [])
   } finally {
     rmSync(folder, { recursive: true })

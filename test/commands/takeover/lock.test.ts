@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert'
 import { leases } from '../../../kube/resource.ts'
 import { applyTakeover } from '../../../commands/takeover/apply/apply.ts'
 import { End } from '../../../commands/takeover/end.ts'
-import { withLock } from '../../../commands/takeover/lock.ts'
+import { identityOf, lockAt, withLock } from '../../../commands/takeover/lock.ts'
 import { undoTakeover } from '../../../commands/takeover/undo/undo.ts'
 import { begins } from './runs.ts'
 import { type World, world } from './world.ts'
@@ -106,7 +106,7 @@ test('a run that wakes up in a call that fails says that it lost its place', asy
   for (const isLost of [true, false]) {
     const of = world()
     const asleep = ended(
-      withLock({ ...common(of), namespace: 'eip-admission', command: 'apply', lockMs: undefined }, async () => {
+      withLock(lockAt('eip-admission'), { ...common(of), identity: identityOf('apply') }, async () => {
         const stored = lock(of)
         assert.ok(stored)
         if (isLost)

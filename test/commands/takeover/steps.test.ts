@@ -51,7 +51,7 @@ test('progress renews the patience, and what follows it without progress ends th
   assert.ok(ms >= 50_000 + patienceMs, String(ms))
 })
 
-test('a program that comes back while the last step looks for the last time is stopped again before the run ends', async () => {
+test('a program that comes back while the last step looks for the last time is stopped again, and the run says who started it', async () => {
   const clock = fakeClock()
   const startMs = clock.now()
   let isRunning = true
@@ -72,7 +72,7 @@ test('a program that comes back while the last step looks for the last time is s
     },
   }
   const { end, said } = await endOf([stop, verify], clock)
-  assert.is(end, 'done')
+  assert.match(end, 'Deployment theirs was started again by kubectl, and is stopped again')
   assert.is(isBack, true)
   assert.is(isRunning, false, said.join('\n'))
 })
