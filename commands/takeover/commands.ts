@@ -18,7 +18,7 @@ import { type PlanSource, type ReadPlan, readPlan } from './plan/read-plan.ts'
 import { type Printers, applyReport, reported, undoReport } from './report/result-report.ts'
 import { formatPlan } from './report/plan-report.ts'
 import { plainLine } from './report/text.ts'
-import { type Right, lackedRights } from './rights.ts'
+import { isAdministrator } from './rights.ts'
 import type { RunDeps } from './steps.ts'
 import { undoTakeover } from './undo/undo.ts'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -79,8 +79,8 @@ function planSource(flags: PlanSource['flags'], { env, version, signal }: Omit<T
   const credentials = credentialsOf({ kubeconfig, apiServer: flags['--api-server'] }, env)
   // The plan gets a reader, which cannot write.
   const client = connect(credentials, { userAgent })
-  const asked = (rights: readonly Right[]) => lackedRights(client, rights)
-  return { reader: readerOf(client), lackedRights: asked, credentials, userAgent, env, flags, signal }
+  const asked = () => isAdministrator(client)
+  return { reader: readerOf(client), isAdministrator: asked, credentials, userAgent, env, flags, signal }
 }
 
 /** The manifest of our Secret. */

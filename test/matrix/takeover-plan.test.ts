@@ -160,7 +160,6 @@ test('every Service keeps its address, and nothing blocks the migration', async 
       `${own.id} own default/mine keep`,
     ].toSorted(byText),
   )
-  assert.equal(made.cost, { addressesBefore: 3, addressesAfter: 3 })
   assert.is(made.predecessor.id, dialect.name)
   assert.equal(
     made.predecessor.workloads.map(({ kind, name, replicas, isRunning }) => [kind, name, replicas, isRunning]),
@@ -200,7 +199,7 @@ test('the plan for people has each Service, ends with what to type next, and kee
   assert.match(stdout, `Secret ${secret.namespace}/${secret.name} (cloud-sa.json): apiKey, projectID`)
 })
 
-test('a person who may only read is told which rights apply needs', async () => {
+test('a person who may only read is told that apply needs an administrator', async () => {
   const rules = [{ apiGroups: ['*'], resources: ['*'], verbs: ['get', 'list'] }]
   const at = { apiVersion: 'rbac.authorization.k8s.io/v1', metadata: { name: 'reads-all' } }
   await stage.create({ ...at, kind: 'ClusterRole', rules })
@@ -221,7 +220,7 @@ test('a person who may only read is told which rights apply needs', async () => 
   const { stdout } = await typed(['takeover', 'plan', '-o', 'json', `--kubeconfig=${kubeconfig}`], env)
   const { blockers } = JSON.parse(stdout) as TakeoverPlan
   assert.equal(reasons(blockers), ['rights'], stdout)
-  assert.match(blockers[0]?.what ?? '', `patch deployments.apps in namespace ${workload.namespace}`)
+  assert.match(blockers[0]?.what ?? '', 'you are not an administrator of the cluster')
 })
 
 test('a Service whose reservation the provider does not have blocks the migration', async () => {

@@ -188,7 +188,6 @@ export async function planFor(stage: TestStage): Promise<TakeoverPlan> {
     announcer: { name: 'metallb', objects: [], waves: 0 },
     blockers: [],
     warnings: [],
-    cost: { addressesBefore: planned.length, addressesAfter: planned.length },
   }
 }
 

@@ -14,7 +14,6 @@ import type { FoundPredecessors } from '../../../inspect/find-predecessors.ts'
 import type { GivenSettings } from '../../../inspect/given-settings.ts'
 import type { Translation } from './translate.ts'
 import type { Progress } from '../progress.ts'
-import type { Right } from '../rights.ts'
 import { type ObjectRef, type PlanFinding, blocker } from './plan.ts'
 
 /** The facts that determine the addresses of Services. */
@@ -30,8 +29,8 @@ type TakeoverValues = ServiceFacts &
     bgpSecret: Secret | undefined
     /** The record of a takeover that was started. */
     progress: Progress | undefined
-    /** The rights that `apply` needs and the person lacks. */
-    lacked: Right[]
+    /** Whether the person may do everything in the cluster. */
+    isAdministrator: boolean
     /** The lease of the run that works on the takeover. */
     lock: Lease | undefined
   }
@@ -77,12 +76,12 @@ type FactSource = SharedSource & {
   workloads: Workload[]
   leasesAt: readonly ObjectRef[]
   progress: TakeoverFacts['progress']
-  lacked: () => Promise<Right[]>
+  isAdministrator: () => Promise<boolean>
 }
 
 /** Reads all facts separately, so that a failed read hides no other. Writes nothing. */
 export async function readFacts(source: FactSource): Promise<TakeoverFacts> {
-  const { reader, context, vendor, workloads, pace, leasesAt, lacked, progress } = source
+  const { reader, context, vendor, workloads, pace, leasesAt, isAdministrator, progress } = source
   const { loadBalancer } = context.vendor
   const { namespace } = context.settings.process
   const hasSecret = loadBalancer.kind === 'metallb-crd' || loadBalancer.kind === 'metallb'
@@ -97,7 +96,7 @@ export async function readFacts(source: FactSource): Promise<TakeoverFacts> {
         return found.filter((lease) => lease !== undefined)
       }),
       progress: Promise.resolve(progress),
-      lacked: readFact(lacked),
+      isAdministrator: readFact(isAdministrator),
       lock: readFact(() => reader.get(leases, lockAt(namespace))),
       bgpSecret: readFact(async () =>
         hasSecret ? reader.get(secrets, { namespace: loadBalancer.namespace, name: names.bgpSecret }) : undefined,

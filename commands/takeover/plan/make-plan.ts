@@ -12,9 +12,9 @@ import type { Context, Facts, Values } from '../../../inspect/facts.ts'
 import { shell } from '../../../lib/remedy.ts'
 import { nameOfChoice } from '../../../announcers/setting.ts'
 import { compareReservations } from '../../doctor/checks/reservations.ts'
-import { rightsFindings } from '../rights.ts'
+import { rightsFinding } from '../rights.ts'
 import { type PlanInput, readValues, unreadFindings } from './facts.ts'
-import { planLeases, planStatus, statusFindings } from './plan-leases.ts'
+import { planLeases, planStatus } from './plan-leases.ts'
 import { planObjects } from './plan-objects.ts'
 import { planPredecessor } from './plan-predecessor.ts'
 import { planReservations } from './plan-reservations.ts'
@@ -38,8 +38,7 @@ export function makePlan(input: PlanInput): TakeoverPlan {
   const status = planStatus(input, { ...leases, workloads, services })
   const findings = [
     unreadFindings(facts),
-    statusFindings(status),
-    rightsFindings(valueOf(facts.lacked) ?? [], 'apply'),
+    rightsFinding(valueOf(facts.isAdministrator)),
     ofWorkloads,
     leases.findings,
     translation.findings,
@@ -61,22 +60,17 @@ export function makePlan(input: PlanInput): TakeoverPlan {
     announcer: network.announcer,
     blockers: distinct(findings.filter(({ isBlocker }) => isBlocker)),
     warnings: distinct(findings.filter(({ isBlocker }) => !isBlocker)),
-    cost: costOf(addresses),
   }
 }
 
 type Part<Name extends keyof TakeoverPlan> = Pick<TakeoverPlan, Name> & { findings: PlanFinding[] }
 
-function planAddresses({ facts, flags, context: given }: PlanInput): Part<'services' | 'reservations'> {
-  const { cluster, ...settings } = given.settings
-  // The same default as in `flagsAfter`.
-  const sweep = flags['--sweep'] === undefined ? 'report' : cluster.sweep
-  const context = { ...given, settings: { ...settings, cluster: { ...cluster, sweep } } }
+function planAddresses({ facts, context }: PlanInput): Part<'services' | 'reservations'> {
   const seen = readValues(facts, ['cluster', 'services', 'records', 'reservations', 'controlPlane'])
   if (!seen) return { services: [], reservations: [], findings: [] }
-  const comparison = compareReservations(seen, given)
-  const { services, findings } = planServices(seen, comparison.adopt, given)
-  const { reservations, findings: more } = planReservations({ facts: seen, services, sweep: comparison, context })
+  const sweep = compareReservations(seen, context)
+  const { services, findings } = planServices(seen, sweep.adopt, context)
+  const { reservations, findings: more } = planReservations({ facts: seen, services, sweep, context })
   return { services, reservations, findings: [...findings, ...more] }
 }
 
@@ -89,19 +83,9 @@ function planNetwork({ facts, context }: PlanInput, services: TakeoverPlan['serv
   return { nodes, ...planObjects({ ...seen, vendor, services, peers }) }
 }
 
-/** The flags after the takeover. The predecessor's leftovers must not be released before a person has seen them. */
+/** The flags after the takeover, with the mode of the sweep that the plan assumes, if there are leftovers. */
 function flagsAfter({ flags }: PlanInput, reservations: TakeoverPlan['reservations']): Record<string, string> {
   return reservations.some(({ whose }) => whose === 'orphan') ? { '--sweep': 'report', ...flags } : flags
-}
-
-/**
- * The cost of the takeover, which itself neither reserves nor deletes. Waiting Services get what the predecessor would
- * have reserved.
- */
-function costOf({ reservations, findings }: ReturnType<typeof planAddresses>): TakeoverPlan['cost'] {
-  const { length } = reservations.filter(({ whose }) => whose !== 'other-cluster')
-  const waiting = findings.filter(({ reason }) => reason === 'service-pending').length
-  return { addressesBefore: length, addressesAfter: length + waiting }
 }
 
 /** The findings as the plan shows them, without duplicates. */

@@ -1,25 +1,16 @@
 import { type Lease, keyOf } from '../../../kube/objects.ts'
 import { isFalse } from '../../../inspect/given-settings.ts'
 import { isHeld, isOwnIdentity } from '../../../kube/lease.ts'
-import { isForeign, placeOf } from '../lead-lease.ts'
+import { placeOf } from '../lead-lease.ts'
 import { livingWorker } from '../lock.ts'
-import { type TakeoverStatus, commandsOf, isComplete, statusText } from '../takeover-status.ts'
+import type { TakeoverStatus } from '../takeover-status.ts'
 import { valueOf } from '../../../inspect/fact.ts'
 import type { PlanInput } from './facts.ts'
-import {
-  type ObjectRef,
-  type PlanFinding,
-  type PlanFindings,
-  type PlannedLease,
-  type TakeoverPlan,
-  warning,
-} from './plan.ts'
+import { type ObjectRef, type PlanFinding, type PlannedLease, type TakeoverPlan, warning } from './plan.ts'
 
 /** The leases of both programs. */
 export type PlannedLeases = {
   lease: PlannedLease
-  /** The holder of the predecessor's lease, if it is not ours. */
-  liveHolder: string | undefined
   /** The process of eip-admission that leads. */
   leader: string | undefined
   findings: PlanFinding[]
@@ -48,11 +39,9 @@ export function planLeases(input: PlanInput): PlannedLeases {
   // A lease without renewals expires within minutes, and then no process holds it.
   const holderOf = (lease?: Lease) => (lease && isHeld(lease, context.now) ? (lease.spec?.holderIdentity ?? '') : '')
   const holder = holderOf(seen)
-  const liveHolder = theirs.isUsed && isForeign(holder) ? holder : undefined
   const leader = isOwnIdentity(holderOf(own)) ? holderOf(own) : undefined
   return {
     lease: { ...theirs, holder: holder === '' ? undefined : holder },
-    liveHolder,
     leader,
     findings: theirs.isUsed && placeOf(theirs) !== placeOf(ours) ? [otherLease(theirs, ours)] : [],
   }
@@ -88,17 +77,4 @@ export function planStatus(
   ]
   const worker = livingWorker(valueOf(facts.lock), context.now)
   return { recorded, step, lacking: recorded === 'applied' ? lacking : [], worker }
-}
-
-/** The warning about an incomplete takeover. */
-export function statusFindings(status: TakeoverStatus | undefined): PlanFindings {
-  if (!status || isComplete(status)) return []
-  const [onward, back] = commandsOf(status)
-  return warning('takeover-begun', 'the cluster', {
-    what: `${statusText(status)}; the plan shows what is left`,
-    remedy:
-      status.worker !== undefined
-        ? 'wait until that run has ended, then run takeover plan again'
-        : `\`eip-admission takeover ${onward}\` continues it, \`eip-admission takeover ${back}\` ${back === 'undo' ? 'reverts it' : 'takes over again'}`,
-  })
 }

@@ -3,10 +3,18 @@ import type { Pod, Workload } from '../../../inspect/facts.ts'
 import { type Predecessor, runningVersion } from '../../../inspect/predecessors.ts'
 import { type FoundPredecessors, type FoundWorkload, isRunning } from '../../../inspect/find-predecessors.ts'
 import { valueOf } from '../../../inspect/fact.ts'
+import { isForeign } from '../lead-lease.ts'
 import type { Progress } from '../progress.ts'
 import type { PlanInput } from './facts.ts'
 import type { PlannedLeases } from './plan-leases.ts'
-import { type PlanFinding, type PlanFindings, type PredecessorWorkload, blocker, warning } from './plan.ts'
+import {
+  type PlanFinding,
+  type PlanFindings,
+  type PlannedLease,
+  type PredecessorWorkload,
+  blocker,
+  warning,
+} from './plan.ts'
 import { helmFinding, helmReleaseOf, managerFinding } from './workload-managers.ts'
 import { refersTo } from '../workloads.ts'
 import { shell } from '../../../lib/remedy.ts'
@@ -14,7 +22,7 @@ import { shell } from '../../../lib/remedy.ts'
 /** The workloads of the predecessor, and their findings. Pure. */
 export function planPredecessor(
   { found, predecessor, facts }: PlanInput,
-  { liveHolder, leader }: Pick<PlannedLeases, 'liveHolder' | 'leader'>,
+  { lease, leader }: Pick<PlannedLeases, 'lease' | 'leader'>,
 ): {
   workloads: PredecessorWorkload[]
   findings: PlanFinding[]
@@ -34,15 +42,10 @@ export function planPredecessor(
       ...(begun
         ? running.flatMap((one) => lateFinding(one, begun))
         : [ownProgram(valueOf(facts.workloads) ?? [], leader)].flat()),
-      ...(running.length === 0 && !begun ? [notRunning(own, liveHolder)] : []),
+      ...(running.length === 0 && !begun ? [notRunning(own, lease)] : []),
       ...running.flatMap(({ object }) => helmFinding(object)),
     ],
   }
-}
-
-/** The workloads of a predecessor, in the form of the plan. */
-export function workloadsOf(found: FoundPredecessors, predecessor: Predecessor): PredecessorWorkload[] {
-  return ownWorkloads(found, predecessor).map(describeWorkload)
 }
 
 function ownWorkloads({ workloads }: FoundPredecessors, { dialect }: Predecessor): FoundWorkload[] {
@@ -108,12 +111,12 @@ function versionFinding({ object, image, predecessor }: FoundWorkload): PlanFind
   })
 }
 
-function notRunning(own: readonly FoundWorkload[], liveHolder: string | undefined): PlanFinding {
+function notRunning(own: readonly FoundWorkload[], { isUsed, holder = '' }: PlannedLease): PlanFinding {
   const [first] = own
-  if (!first && liveHolder !== undefined)
+  if (!first && isUsed && isForeign(holder))
     return blocker('runs-unseen', 'the lease of the predecessor', {
-      what: `${liveHolder} holds it and renews it, so the predecessor runs, but no workload with it was found`,
-      remedy: shell`kubectl get pods -A -o wide | grep ${liveHolder.split('_')[0]}   # finds its pod: stop it, then run takeover plan again`,
+      what: `${holder} holds it and renews it, so the predecessor runs, but no workload with it was found`,
+      remedy: shell`kubectl get pods -A -o wide | grep ${holder.split('_')[0]}   # finds its pod: stop it, then run takeover plan again`,
     })
   return warning('not-running', first ? `${first.object.kind} ${keyOf(first.object)}` : 'the cluster', {
     what: first

@@ -64,7 +64,10 @@ export type PlannedReservation = {
 /** The annotations of a node that are missing or wrong, and those to remove. */
 export type PlannedNode = { name: string; annotations: string[]; removed: string[] }
 
-/** A change to an object of the announcing software. `adopted`: only labels are added, and no route changes. */
+/**
+ * A change to an object of the announcing software, or its ConfigMap (perhaps `kept`). `adopted`: only labels are added,
+ * and no route changes.
+ */
 export type PlannedObject = {
   kind: string
   namespace: string
@@ -146,11 +149,6 @@ export type TakeoverPlan = {
   announcer: { name: string; objects: PlannedObject[]; waves: number }
   blockers: Finding[]
   warnings: Finding[]
-  /**
-   * The number of reservations that the project pays for. The difference is the addresses that Services already wait
-   * for.
-   */
-  cost: { addressesBefore: number; addressesAfter: number }
 }
 
 /** Whether a takeover is complete, and nothing blocks it. */

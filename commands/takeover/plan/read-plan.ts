@@ -23,19 +23,17 @@ import { ownNamespace } from '../../../settings/process.ts'
 import { type ServeSettings, serveSettings } from '../../settings/serve.ts'
 import { End } from '../end.ts'
 import { type Progress, readProgress } from '../progress.ts'
-import { type Right, applyRights } from '../rights.ts'
 import { readFacts } from './facts.ts'
 import { makePlan } from './make-plan.ts'
 import { leaseOf } from './plan-leases.ts'
-import { workloadsOf } from './plan-predecessor.ts'
 import { type Finding, type TakeoverPlan, blocker } from './plan.ts'
 import { refersTo } from '../workloads.ts'
 import { type Translation, translate } from './translate.ts'
 
 export type PlanSource = {
   reader: Reader
-  /** Resolves to those of the rights that this person lacks. */
-  lackedRights: (rights: readonly Right[]) => Promise<Right[]>
+  /** Whether this person may do everything in the cluster. */
+  isAdministrator: () => Promise<boolean>
   credentials: Credentials
   userAgent: string
   env: Readonly<Record<string, string | undefined>>
@@ -70,12 +68,9 @@ export async function readPlan(source: PlanSource): Promise<ReadPlan> {
   const { vendor, pace } = await countedProvider(settings.cloud, { userAgent, proxy: proxyOf(env), signal })
   // The variables of this shell do not belong to `serve`.
   const context: Context = { now: new Date(), env: [], settings, vendor }
-  const { namespace, leaseNamespace, leaseName } = settings.process
-  const lease = { namespace: leaseNamespace, name: leaseName }
-  const leasesAt = [lease, leaseOf({ predecessor, given })]
-  const needed = applyRights({ namespace, lease, workloads: workloadsOf(found, predecessor) })
-  const lacked = () => source.lackedRights(needed)
-  const facts = await readFacts({ ...source, context, vendor, workloads, pace, leasesAt, lacked, progress })
+  const { leaseNamespace, leaseName } = settings.process
+  const leasesAt = [{ namespace: leaseNamespace, name: leaseName }, leaseOf({ predecessor, given })]
+  const facts = await readFacts({ ...source, context, vendor, workloads, pace, leasesAt, progress })
   const ofServe = Object.entries(source.flags).filter(([flag]) => !placeFlags.includes(flag))
   const flags = { ...translation.flags, ...Object.fromEntries(ofServe) }
   const plan = makePlan({ found, predecessor, given, translation, flags, facts, context })
@@ -140,7 +135,8 @@ function resolved(predecessor: Predecessor, { flags, file, findings }: Translati
   const { KUBECONFIG } = source.env
   try {
     return serveSettings({
-      flags: { ...flags, ...source.flags, '--cloud-provider': predecessor.provider },
+      // The predecessor's leftovers must not be released before a person has seen them.
+      flags: { '--sweep': 'report', ...flags, ...source.flags, '--cloud-provider': predecessor.provider },
       env: KUBECONFIG === undefined ? {} : { KUBECONFIG },
       file,
     })

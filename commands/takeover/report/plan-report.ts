@@ -5,7 +5,7 @@ import type { Format } from '../../doctor/report.ts'
 import { blockingText } from '../end.ts'
 import { isShared } from '../lead-lease.ts'
 import { type PredecessorWorkload, type TakeoverPlan, canApply, isDone } from '../plan/plan.ts'
-import { type TakeoverStatus, commandsOf, statusText } from '../takeover-status.ts'
+import { commandsOf, statusText } from '../takeover-status.ts'
 import { asJson, plainLine, findings, section, table } from './text.ts'
 
 /** The plan for people, or for programs. `folder`: where the files for the chart were written. */
@@ -21,7 +21,7 @@ function asText(plan: TakeoverPlan, folder: string | undefined): string {
     predecessorText(plan),
     ...ahead(settingsText),
     servicesText(plan),
-    ...ahead(reservationsText, nodesText, announcingText, costText, timeText),
+    ...ahead(reservationsText, nodesText, announcingText, timeText),
     findings('Warnings', plan.warnings),
     findings('Blockers', plan.blockers),
     nextText(plan, folder),
@@ -107,17 +107,8 @@ function reservationsText({ reservations, services }: TakeoverPlan): string {
     ...(count > 0 ? [`${count} ${count === 1 ? 'is' : 'are'} in the list of Services above`] : []),
     ...(rows.length > 0 ? table([['ID', 'ADDRESS', 'WHOSE', 'SERVICE', 'ACTION'], ...rows]) : []),
     ...(reservations.length === 0 ? ['none'] : []),
+    'nothing is reserved and nothing is deleted in the project',
   ])
-}
-
-/** The reservations that the project pays for. */
-function costText({ cost: { addressesBefore, addressesAfter } }: TakeoverPlan): string {
-  const waiting = addressesAfter - addressesBefore
-  const why =
-    waiting === 0
-      ? 'nothing is reserved and nothing is deleted in the project'
-      : `${waiting} ${waiting === 1 ? 'Service waits' : 'Services wait'} for an address, and would get it from the predecessor too`
-  return section('Cost', [`${counted(addressesBefore, 'reservations')} before, ${addressesAfter} after: ${why}`])
 }
 
 /** More nodes or objects than this with the same change are only counted. */
@@ -199,23 +190,18 @@ const usualMs = 60_000
 
 /** The commands to type next. `folder`: where the files for the chart were written. */
 function nextText(plan: TakeoverPlan, folder: string | undefined): string {
-  const { status } = plan
+  const { status, blockers } = plan
+  const blocked = `Blocked: ${blockingText(blockers.length)}. Nothing was changed. Run next, when that is resolved:\n\n  eip-admission takeover plan\n`
   if (isDone(plan)) return doneText(plan)
-  if (status?.worker !== undefined) return `Wait: ${plainText(statusText(status))}. Nothing was changed.\n`
-  if (!canApply(plan)) return blockedText(plan)
-  if (status) return continueText(status)
-  return readyText(plan, folder)
-}
-
-function blockedText({ blockers: { length } }: TakeoverPlan): string {
-  return `Blocked: ${blockingText(length)}. Nothing was changed. Run next, when that is resolved:\n\n  eip-admission takeover plan\n`
-}
-
-function continueText(status: TakeoverStatus): string {
-  const [first, second] = commandsOf(status)
-  const other = second === 'undo' ? 'go back' : 'take over'
-  const onward = `Started: ${plainText(statusText(status))}. Nothing was changed now. To continue:\n\n  eip-admission takeover ${first}`
-  return `${onward}\n\nTo ${other} instead:\n\n  eip-admission takeover ${second}\n`
+  if (!status) return canApply(plan) ? readyText(plan, folder) : blocked
+  const state = plainText(statusText(status))
+  if (status.worker !== undefined) return `Wait: ${state}. Nothing was changed.\n`
+  const [onward, back] = commandsOf(status)
+  const other = back === 'undo' ? 'go back' : 'take over'
+  const next = `Nothing was changed now. To continue:\n\n  eip-admission takeover ${onward}\n`
+  // Blockers do not concern `undo`.
+  const first = canApply(plan) || onward === 'undo' ? next : blocked
+  return `Status: ${state}. ${first}\nTo ${other} instead:\n\n  eip-admission takeover ${back}\n`
 }
 
 /** The decision that is left to the person after a takeover. */

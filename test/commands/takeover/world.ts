@@ -322,7 +322,6 @@ function planOf(all: Service[], api: ReturnType<typeof apiServer>, elects: boole
     announcer: { name: 'metallb', objects: [], waves: 0 },
     blockers: [],
     warnings: [],
-    cost: { addressesBefore: 0, addressesAfter: 0 },
   }
 }
 
