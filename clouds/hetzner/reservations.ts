@@ -65,8 +65,8 @@ async function reserve(project: Project, request: NamedRequest, signal: AbortSig
 }
 
 /**
- * Whether an earlier attempt of a refused order may have got the address. The API does not say that the name is taken
- * if the project is at its limit by now, or the provider has no other address.
+ * Whether an earlier attempt of a refused order may have got the address. At the project's limit, or if
+ * the provider has no other address, the API does not say that the name is taken.
  */
 function mayBeTaken(error: unknown): boolean {
   const isRefusal = error instanceof CloudError && error.code !== undefined && error.outcome === 'nothing'
