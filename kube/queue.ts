@@ -11,6 +11,15 @@ export type QueueOptions = Partial<Backoff> & {
   observer?: QueueObserver
 }
 
+/** Counts what happens in a queue. */
+export type QueueObserver = {
+  added(): void
+  /** A key is retried after a failure. */
+  retried(): void
+  /** A key waited this long for a worker. */
+  waited(ms: number): void
+}
+
 export type Process = (key: Key, signal: AbortSignal) => Promise<void>
 
 /**
@@ -41,36 +50,49 @@ export type Queue = {
 /** Makes an empty queue. */
 export function queue(options: QueueOptions): Queue {
   const { concurrency = 1, clock = systemClock, log, observer } = options
-  const keys = scheduledKeys(clock, observer)
-  const { failed, forget, forgetAll } = retries(keys, options)
+  const pending = pendingKeys(clock, observer)
+  const heldUntilMs = new Map<Key, number>()
+  const add = (key: Key) => {
+    const leftMs = (heldUntilMs.get(key) ?? 0) - clock.now()
+    if (leftMs > 0) return delayed.addAfter(key, leftMs)
+    heldUntilMs.delete(key)
+    pending.add(key)
+  }
+  const delayed = delayedKeys(clock, add)
+  const { failed, forget, forgetAll } = retries(delayed, options)
   const work = async (process: Process, signal: AbortSignal) => {
-    for (let key = await keys.next(signal); key !== undefined; key = await keys.next(signal)) {
+    for (let key = await pending.next(signal); key !== undefined; key = await pending.next(signal)) {
       try {
         await process(key, signal)
       } catch (error) {
         if (!signal.aborted) log.error({ key, err: error, againInMs: failed(key) }, 'processing threw')
       }
-      keys.done(key)
+      pending.done(key)
     }
   }
 
   return {
-    add: keys.add,
-    addAfter: keys.addAfter,
+    add,
+    addAfter: delayed.addAfter,
     failed,
-    hold: keys.hold,
+    hold(key, ms) {
+      heldUntilMs.set(key, clock.now() + ms)
+      if (pending.takeBack(key)) delayed.addAfter(key, ms)
+    },
     forget,
     get length() {
-      return keys.length
+      return pending.length
     },
     async run(process, signal, prepare) {
-      keys.open()
+      pending.open()
       try {
         if (prepare) await prepare()
-        keys.startDelays()
+        delayed.start()
         await Promise.all(Array.from({ length: concurrency }, () => work(process, signal)))
       } finally {
-        keys.close()
+        pending.close()
+        delayed.stop()
+        heldUntilMs.clear()
         forgetAll()
       }
     },
@@ -79,12 +101,12 @@ export function queue(options: QueueOptions): Queue {
 
 /** The retries of keys, none at first. */
 function retries(
-  { addAfter }: Pick<ScheduledKeys, 'addAfter'>,
+  { addAfter }: Pick<Queue, 'addAfter'>,
   { firstMs = 100, maxMs = 300_000, observer }: Pick<QueueOptions, 'firstMs' | 'maxMs' | 'observer'>,
-): Pick<Queue, 'failed' | 'forget'> & { forgetAll: () => void } {
+) {
   const failures = new Map<Key, number>()
   return {
-    failed(key) {
+    failed(key: Key) {
       const count = (failures.get(key) ?? 0) + 1
       failures.set(key, count)
       const ms = backoffMs(count, { firstMs, maxMs })
@@ -92,66 +114,16 @@ function retries(
       addAfter(key, ms)
       return ms
     },
-    forget: (key) => void failures.delete(key),
+    forget: (key: Key) => void failures.delete(key),
     forgetAll: () => failures.clear(),
   }
 }
 
-/** Pending keys, some of them with a delay. */
-type ScheduledKeys = Omit<ObservedKeys, 'takeBack'> & {
-  /** Adds the key after the delay. If a key has several delays, the shortest wins. */
-  addAfter: (key: Key, ms: number) => void
-  /** Delays every add of the key by this time, including one that arrived while the key was processed. */
-  hold: (key: Key, ms: number) => void
-  /** Starts the clock of the delays. */
-  startDelays(): void
-}
-
-function scheduledKeys(clock: Clock, observer: Pick<QueueObserver, 'added' | 'waited'> | undefined): ScheduledKeys {
-  const pending = observedKeys(clock, observer)
-  const heldUntilMs = new Map<Key, number>()
-  const add = (key: Key) => {
-    const leftMs = (heldUntilMs.get(key) ?? 0) - clock.now()
-    if (leftMs > 0) return delayed.addAfter(key, leftMs)
-    heldUntilMs.delete(key)
-    pending.add(key)
-  }
-  const delayed = delays(clock, add)
-  return {
-    add,
-    addAfter: delayed.addAfter,
-    hold(key, ms) {
-      heldUntilMs.set(key, clock.now() + ms)
-      if (pending.takeBack(key)) delayed.addAfter(key, ms)
-    },
-    next: (signal) => pending.next(signal),
-    done: (key) => pending.done(key),
-    get length() {
-      return pending.length
-    },
-    open: () => pending.open(),
-    startDelays: () => delayed.start(),
-    close() {
-      pending.close()
-      delayed.stop()
-      heldUntilMs.clear()
-    },
-  }
-}
-
-/** Keys with a time at which they are added. If a key has several, the earliest wins. */
-type Delays = {
-  addAfter: (key: Key, ms: number) => void
-  start(): void
-  /** Drops all delays. */
-  stop(): void
-}
-
 /**
- * Calls `add` for each key at its time. Delays run only between `start` and `stop`, so that no timer keeps a process
- * alive that must end.
+ * Calls `add` for each key at its time; if a key has several, at the earliest. Delays run only between `start` and
+ * `stop`, so that no timer keeps a process alive that must end.
  */
-function delays(clock: Clock, add: (key: Key) => void): Delays {
+function delayedKeys(clock: Clock, add: (key: Key) => void) {
   const delayed = new Map<Key, { dueMs: number; cancel: AbortController }>()
   let isRunning = false
 
@@ -166,15 +138,13 @@ function delays(clock: Clock, add: (key: Key) => void): Delays {
   }
 
   return {
-    addAfter(key, ms) {
+    addAfter(key: Key, ms: number) {
       if (!isRunning) return
       const current = delayed.get(key)
       if (ms <= 0) add(key)
       else if (current === undefined || clock.now() + ms < current.dueMs) void wait(key, ms)
     },
-    start() {
-      isRunning = true
-    },
+    start: () => void (isRunning = true),
     stop() {
       isRunning = false
       for (const { cancel } of delayed.values()) cancel.abort()
@@ -183,104 +153,62 @@ function delays(clock: Clock, add: (key: Key) => void): Delays {
   }
 }
 
-/** Counts what happens in a queue. */
-export type QueueObserver = {
-  added(): void
-  /** A key is retried after a failure. */
-  retried(): void
-  /** A key waited this long for a worker. */
-  waited(ms: number): void
-}
-
-/** Pending keys, accepted only between `open` and `close`: keys added before or after are dropped. */
-type ObservedKeys = PendingKeys & { open(): void; close(): void }
-
-/** An empty set of pending keys that reports each add, and how long it waits. */
-function observedKeys(clock: Clock, observer: Pick<QueueObserver, 'added' | 'waited'> | undefined): ObservedKeys {
-  let pending: PendingKeys | undefined
-  const addedAtMs = new Map<Key, number>()
-  return {
-    open() {
-      pending = pendingKeys()
-    },
-    close() {
-      pending = undefined
-      addedAtMs.clear()
-    },
-    takeBack: (key) => pending?.takeBack(key) ?? false,
-    done: (key) => pending?.done(key),
-    get length() {
-      return pending?.length ?? 0
-    },
-    add(key) {
-      if (!pending) return
-      observer?.added()
-      if (!addedAtMs.has(key)) addedAtMs.set(key, clock.now())
-      pending.add(key)
-    },
-    async next(signal) {
-      const key = await pending?.next(signal)
-      if (key === undefined) return undefined
-      const nowMs = clock.now()
-      observer?.waited(nowMs - (addedAtMs.get(key) ?? nowMs))
-      addedAtMs.delete(key)
-      return key
-    },
-  }
-}
-
-/** The keys of a work queue, like client-go's workqueue: each once, and never processed twice at a time. */
-type PendingKeys = {
-  add: (key: Key) => void
-  /** Takes the first key off the queue and marks it as processing. Undefined once the signal has aborted. */
-  next(signal: AbortSignal): Promise<Key | undefined>
-  /** Undoes an add that arrived while the key was processed; returns whether there was one. */
-  takeBack(key: Key): boolean
-  /** Ends the processing of a key, and queues it again if it was added meanwhile. */
-  done(key: Key): void
-  /** The number of queued keys. */
-  readonly length: number
-}
-
-function pendingKeys(): PendingKeys {
-  const queue = new Set<Key>()
+/**
+ * The keys that wait for a worker, accepted only between `open` and `close`. A key that is added while it is processed
+ * waits until that has ended, because the processing may have missed the change.
+ */
+function pendingKeys(clock: Clock, observer: QueueObserver | undefined) {
+  /** When each key was added that waits for a worker, and each that waits for the end of its processing. */
+  const [waiting, dirty] = [new Map<Key, number>(), new Map<Key, number>()]
   const processing = new Set<Key>()
-  /** Keys that were added during their processing. */
-  const dirty = new Set<Key>()
+  let isOpen = false
   let wake = Promise.withResolvers<void>()
-
   const wakeWorkers = () => {
     wake.resolve()
     wake = Promise.withResolvers()
   }
-  const add = (key: Key) => {
-    // The current processing may have missed the change that adds the key.
-    if (processing.has(key)) dirty.add(key)
-    else queue.add(key)
-    wakeWorkers()
-  }
 
   return {
-    add,
-    async next(signal) {
+    open: () => void (isOpen = true),
+    close() {
+      isOpen = false
+      waiting.clear()
+    },
+    add(key: Key) {
+      if (!isOpen) return
+      observer?.added()
+      const added = processing.has(key) ? dirty : waiting
+      added.set(key, added.get(key) ?? clock.now())
+      wakeWorkers()
+    },
+    /** Takes the first key off the queue and marks it as processing. Undefined once the signal has aborted. */
+    async next(signal: AbortSignal): Promise<Key | undefined> {
       // Each worker needs its own listener: the first worker to end would remove a shared one for all.
       const onAbort = () => wakeWorkers()
       signal.addEventListener('abort', onAbort, { once: true })
-      while (queue.size === 0 && !signal.aborted) await wake.promise
+      while (waiting.size === 0 && !signal.aborted) await wake.promise
       signal.removeEventListener('abort', onAbort)
-      const [key] = queue
-      if (key === undefined || signal.aborted) return undefined
-      queue.delete(key)
+      const [first] = waiting
+      if (first === undefined || signal.aborted) return undefined
+      const [key, addedAtMs] = first
+      waiting.delete(key)
       processing.add(key)
+      observer?.waited(clock.now() - addedAtMs)
       return key
     },
-    takeBack: (key) => dirty.delete(key),
-    done(key) {
+    /** Undoes an add that arrived while the key was processed; returns whether there was one. */
+    takeBack: (key: Key) => dirty.delete(key),
+    /** Ends the processing of a key, which waits for a worker again if it was added meanwhile. */
+    done(key: Key) {
       processing.delete(key)
-      if (dirty.delete(key)) add(key)
+      const addedAtMs = dirty.get(key)
+      if (addedAtMs === undefined) return
+      dirty.delete(key)
+      waiting.set(key, addedAtMs)
+      wakeWorkers()
     },
     get length() {
-      return queue.size
+      return waiting.size
     },
   }
 }

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../../kube/clock.ts'
 import type { Log } from '../../kube/log.ts'
 import type { Key } from '../../kube/objects.ts'
-import { queue } from '../../kube/queue.ts'
+import { type QueueObserver, queue } from '../../kube/queue.ts'
 import { failureNews } from './failure-news.ts'
 import { type Report, type Result, reconcileKey } from './reconcile-key.ts'
 import type { Reconciler } from './reconciler.ts'
@@ -33,16 +33,10 @@ export type ControllerDeclaration = {
   report?: Report
 }
 
-/** Counts the controllers' work, by controller. */
-export type ControllerObserver = {
+/** Counts the work of each controller, given by its name. */
+export type ControllerObserver = (controller: string) => QueueObserver & {
   /** Notes that a reconcile begins; the returned function is called with its result. */
-  begun(controller: string): (result: Result) => void
-  /** A key was added to the queue. */
-  added(controller: string): void
-  /** A key is retried after a failure. */
-  retried(controller: string): void
-  /** A key waited this long for a worker. */
-  waited(controller: string, ms: number): void
+  begun(): (result: Result) => void
 }
 
 export type Controller = {
@@ -60,17 +54,8 @@ export function defineController(
 ): Controller {
   const { reconciler, watches = [], concurrency = 1, retry = {} } = declaration
   const { name } = reconciler
-  const pending = queue({
-    concurrency,
-    ...retry,
-    clock,
-    log,
-    observer: {
-      added: () => observer.added(name),
-      retried: () => observer.retried(name),
-      waited: (ms) => observer.waited(name, ms),
-    },
-  })
+  const observed = observer(name)
+  const pending = queue({ concurrency, ...retry, clock, log, observer: observed })
   for (const subscribe of watches)
     subscribe((key, delayMs) => (delayMs > 0 ? pending.addAfter(key, delayMs) : pending.add(key)))
   return {
@@ -81,7 +66,7 @@ export function defineController(
     run(signal) {
       // The memory of an earlier term may not apply to the current objects.
       const memory = { repeats: repeatedSteps(clock), news: failureNews(clock) }
-      const judged = reconcileKey({ ...declaration, ...memory, queue: pending, begun: () => observer.begun(name), log })
+      const judged = reconcileKey({ ...declaration, ...memory, queue: pending, begun: observed.begun, log })
       return pending.run(judged, signal, () => beginTerm(declaration, (key) => pending.add(key), signal))
     },
   }
@@ -163,21 +148,21 @@ export function controllerObserver(metrics: Metrics, activity: Activity): Contro
       return { labels: { name }, value: ms / 1000 }
     }),
   )
-  return {
-    begun(controller) {
+  return (name) => ({
+    begun() {
       const work = { sinceMs: nowMs() }
-      const works = running.get(controller) ?? new Set()
-      running.set(controller, works.add(work))
+      const works = running.get(name) ?? new Set()
+      running.set(name, works.add(work))
       return (result) => {
         works.delete(work)
         const ms = nowMs() - work.sinceMs
-        metrics.observe('eip_admission_reconcile_duration_seconds', { controller, result }, ms)
-        metrics.observe('workqueue_work_duration_seconds', { name: controller }, ms)
-        activity.reconciled(controller, result)
+        metrics.observe('eip_admission_reconcile_duration_seconds', { controller: name, result }, ms)
+        metrics.observe('workqueue_work_duration_seconds', { name }, ms)
+        activity.reconciled(name, result)
       }
     },
-    added: (name) => metrics.add('workqueue_adds_total', { name }),
-    retried: (name) => metrics.add('workqueue_retries_total', { name }),
-    waited: (name, ms) => metrics.observe('workqueue_queue_duration_seconds', { name }, ms),
-  }
+    added: () => metrics.add('workqueue_adds_total', { name }),
+    retried: () => metrics.add('workqueue_retries_total', { name }),
+    waited: (ms) => metrics.observe('workqueue_queue_duration_seconds', { name }, ms),
+  })
 }

@@ -263,4 +263,21 @@ test('a key that is held is processed when the hold ends, whatever adds it', () 
     assert.equal(started, ['a', 'b', 'a', 'a'])
   }))
 
+test('the time of a hold is no wait for a worker', async () => {
+  const waited: number[] = []
+  const observer = { added() {}, retried() {}, waited: (ms: number) => void waited.push(ms) }
+  await withQueue(
+    async ({ keys, clock, finish }) => {
+      keys.add('a')
+      await turn()
+      keys.add('a')
+      keys.hold('a', 500)
+      await finish('a')
+      await clock.pass(500)
+    },
+    { observer },
+  )
+  assert.equal(waited, [0, 0])
+})
+
 test.run()

@@ -50,15 +50,15 @@ function makeController(
     {
       log,
       ...(clock && { clock }),
-      observer: {
-        begun: (name) => (result) => {
+      observer: (name) => ({
+        begun: () => (result) => {
           results.push(`${name} ${result}`)
           arrived.resolve()
         },
         added: () => counts.added++,
         retried: () => counts.retried++,
         waited: () => counts.waited++,
-      },
+      }),
     },
   )
   return {
