@@ -1,4 +1,5 @@
 import type { Clock } from '../../kube/clock.ts'
+import { sights } from '../../lib/sights.ts'
 import { type Decision, type MoveFacts, planMove } from './move-plan.ts'
 import type { Mover, TriedMove } from './mover.ts'
 
@@ -18,11 +19,14 @@ export type KeeperOptions = Pick<MoveFacts, 'rules' | 'words'> & { mover: Mover;
 /** Makes the keeper of an address of which nothing is known yet. */
 export function keeper({ mover, rules, words, clock }: KeeperOptions): Keeper {
   let former: string | undefined
-  let strangerSinceMs: number | undefined
+  const strangers = sights(() => clock.now())
   return {
-    attempt: (...attempt) => mover.attempt(...attempt),
-    forget: () => mover.forget(),
-    tried: () => mover.tried(),
+    attempt: mover.attempt,
+    forget() {
+      mover.forget()
+      strangers.forget()
+    },
+    tried: mover.tried,
     saw([machine, ...others]) {
       if (machine === undefined || others.length > 0) return undefined
       former = machine
@@ -33,7 +37,6 @@ export function keeper({ mover, rules, words, clock }: KeeperOptions): Keeper {
     },
     decide({ nodes, assigned, address, own }) {
       const isStranger = assigned.length === 1 && !nodes.some(({ machine }) => machine === assigned[0])
-      strangerSinceMs = isStranger ? (strangerSinceMs ?? clock.now()) : undefined
       return planMove({
         nodes,
         assigned,
@@ -42,9 +45,9 @@ export function keeper({ mover, rules, words, clock }: KeeperOptions): Keeper {
         rules,
         words,
         former,
-        strangerForMs: strangerSinceMs === undefined ? 0 : clock.now() - strangerSinceMs,
+        strangerForMs: strangers.forMs('stranger', isStranger ? assigned[0] : undefined),
         refused: mover.refused(),
-        pause: (reason) => mover.pause(reason),
+        pause: mover.pause,
       })
     },
   }
