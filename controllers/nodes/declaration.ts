@@ -1,7 +1,8 @@
 import { type ControllerDeclaration, periodicWork } from '../loop/controller.ts'
 import { nodeIdentity } from './node-identity.ts'
 import { watch } from '../loop/watch.ts'
-import { keyOf, type Key, type Node } from '../../kube/objects.ts'
+import { keyOf } from '../../kube/objects.ts'
+import { sights } from '../../lib/sights.ts'
 import type { Dependencies, MachineList } from '../dependencies.ts'
 import { failureEvent } from '../loop/reconcile-key.ts'
 import { recordName, secondKeys } from '../../ledger/record/elastic-ip.ts'
@@ -17,14 +18,14 @@ type Deps = Pick<
 export function nodeIdentityController(
   deps: Omit<Deps, 'metrics' | 'log'>,
   refresh: MachineRefresh,
+  now = () => performance.now(),
 ): ControllerDeclaration {
   const { client, machines, vendor, caches, settings } = deps
   const { nodes } = caches
   const { concurrentNodeSyncs: concurrency, nodeStatusUpdateMs: maxMs } = settings.process
   const events = deps.events.of('cloud-node-controller')
-  const now = () => performance.now()
-  const seen = firstSeen(now)
-  nodes.onChange(seen.observe)
+  const seen = sights(now)
+  nodes.onChange((name, node) => void seen.forMs(name, node?.metadata.uid))
   const allNodes = () => nodes.list().map(keyOf)
   return {
     reconciler: nodeIdentity({
@@ -32,7 +33,7 @@ export function nodeIdentityController(
       machines,
       ids: vendor.providerIds,
       cached: { node: (name) => nodes.get(name), nodes: () => nodes.list() },
-      seenAtMs: seen.at,
+      seenForMs: ({ metadata: { name, uid } }) => seen.forMs(name, uid),
       now,
       serviceWith: (address) => recordedService(deps, address),
       event: (node, event) => events.record(node, event),
@@ -110,42 +111,15 @@ export function nodeLifecycleController(
   }
 }
 
-type FirstSeen = {
-  /** A listener for the changes of a node cache. */
-  observe: (name: Key, current: Node | undefined, previous: Node | undefined) => void
-  /** When this process first saw the current node of this name, not an earlier one. */
-  at: (name: Key) => number
-}
-
-/** Records when each node was first seen. */
-export function firstSeen(now: () => number): FirstSeen {
-  const seenAtMs = new Map<Key, number>()
-  return {
-    observe(name, current, previous) {
-      if (!current) seenAtMs.delete(name)
-      else if (current.metadata.uid !== previous?.metadata.uid) seenAtMs.set(name, now())
-    },
-    at: (name) => seenAtMs.get(name) ?? now(),
-  }
-}
-
-type MachineRefreshDeps = {
-  machines: MachineList
-  hasNodes: () => boolean
-}
-
-type MachineRefresh = {
-  run: (signal: AbortSignal) => Promise<undefined>
-  /** Calls the listener after each list of the machines. */
-  onChange(listener: () => void): void
-}
+type MachineRefresh = ReturnType<typeof machineRefresh>
 
 /** Lists the machines if the cluster has nodes: a single list serves all of them. */
-export function machineRefresh({ machines, hasNodes }: MachineRefreshDeps): MachineRefresh {
+export function machineRefresh({ machines, hasNodes }: { machines: MachineList; hasNodes: () => boolean }) {
   const listeners: (() => void)[] = []
   return {
-    onChange: (listener) => void listeners.push(listener),
-    async run(signal) {
+    /** Calls the listener after each list of the machines. */
+    onChange: (listener: () => void) => void listeners.push(listener),
+    async run(signal: AbortSignal): Promise<undefined> {
       if (!hasNodes()) return
       await machines.within(0, signal)
       for (const listener of listeners) listener()

@@ -13,8 +13,8 @@ export type NodeIdentityDeps = {
   client: Pick<KubeClient, 'get' | 'patch'>
   cached: { node: (name: Key) => Node | undefined; nodes: () => Node[] }
   machines: MachineList
-  /** When a node was first seen. */
-  seenAtMs: (name: Key) => number
+  /** How long this process has seen this very node, not an earlier one of its name. */
+  seenForMs: (node: Node) => number
   now: () => number
   ids: ProviderIds
   /** The Service to which the ledger gave an address. */
@@ -49,8 +49,9 @@ export function nodeIdentity(deps: NodeIdentityDeps): Reconciler {
       warnOfLabels(deps, cached, machine)
       if (!planNode(cached, machine, deps.ids)) return {}
       const live = await deps.client.get(nodes, { name }, { signal })
-      // A node that was deleted and registered again may have another machine, and gets its own reconcile.
+      // A node that was deleted and registered again, or was identified meanwhile, may have another machine.
       if (!live || live.metadata.uid !== cached.metadata.uid) return {}
+      if (live.spec.providerID !== cached.spec.providerID) return {}
       let node = live
       const carryOutOn = async (step: NodeStep) => {
         node = await carryOut(deps, step, node)
@@ -102,9 +103,9 @@ async function machineOf(deps: NodeIdentityDeps, node: Node, signal: AbortSignal
  */
 async function unknownMachine(deps: NodeIdentityDeps, node: Node, signal: AbortSignal): Promise<Machine> {
   const { machines, cached, ids, now } = deps
-  const seenAtMs = deps.seenAtMs(node.metadata.name)
+  const sinceMs = now() - deps.seenForMs(node)
   const find = async (maxAgeMs: number) => {
-    const listed = await machines.since(Math.max(seenAtMs, now() - maxAgeMs), signal)
+    const listed = await machines.since(Math.max(sinceMs, now() - maxAgeMs), signal)
     return findMachine(node, { machines: listed, nodes: cached.nodes(), ids })
   }
   const found = await find(freshMs)

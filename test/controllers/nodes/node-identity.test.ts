@@ -36,7 +36,7 @@ function makeCluster(...machines: Machine[]) {
     client: interposed(watched, hooks),
     cached: { node: (name) => late.get(name) ?? find(name), nodes: () => api.stored(nodes) },
     machines: list,
-    seenAtMs: (name) => seenAtMs.get(name) ?? time.ms,
+    seenForMs: ({ metadata }) => time.ms - (seenAtMs.get(metadata.name) ?? time.ms),
     now: () => time.ms,
     ids,
     serviceWith: (address) => (address === '203.0.113.40' ? 'default/web' : undefined),
@@ -87,6 +87,14 @@ test('a new node takes two writes, and a second look none', async () => {
   assert.equal(find('worker-1')?.spec, { taints: [], providerID: 'equinixmetal://m-1' })
   await look()
   assert.equal([written.length, said], [2, ['worker-1 Synced']])
+})
+
+test('a node that another program identifies meanwhile gets no address and no label of the machine that we found', async () => {
+  const { register, look, late, written } = makeCluster(makeMachine(), makeMachine({ id: 'm-2', name: 'other' }))
+  register({ taints: [waiting], providerID: 'equinixmetal://m-2' })
+  late.set('worker-1', makeNode({ taints: [waiting] }))
+  await look()
+  assert.equal(written, [])
 })
 
 test('fifty new nodes cost one list', async () => {
