@@ -5,14 +5,14 @@ import { type PortChanges, isUnchanged, portChanges } from '../balancers/port-ch
 import { changePorts } from '../balancers/port-steps.ts'
 import { errorText } from '../loop/reconcile-key.ts'
 import { leasedBalancers } from './control-plane-address.ts'
-import type { Guardian, GuardianOptions } from './guardian.ts'
-import { type GuardedNode, apiServerPort, isAnotherGood } from './control-plane-nodes.ts'
+import { type Guardian, type LoopOptions, leadLoop, reportedProblem } from './lead-loop.ts'
+import { type GuardedNode, apiServerPort } from './control-plane-nodes.ts'
 import { type MoveRules, toleratedFailures } from '../moves/move-plan.ts'
+import { retryAfterOf } from '../moves/refusals.ts'
 import { type Sight, cloudSight } from './cloud-looks.ts'
-import { hesitationMs, yieldPause } from './yield-pause.ts'
 import { type BalancerNames, balancerNames } from '../balancers/balancer-names.ts'
 
-export type BalancerGuardianOptions = Omit<GuardianOptions, 'keeper' | 'address' | 'onMoved'> & {
+export type BalancerGuardianOptions = LoopOptions & {
   balancers: Balancers
   /** The balancer that the operator named. */
   id: string
@@ -27,106 +27,83 @@ export type BalancerGuardianOptions = Omit<GuardianOptions, 'keeper' | 'address'
 /** The maximum age of a look at the provider on which a change relies. */
 const liveMs = 2_000
 const readTimeoutMs = 8_000
-const leaseMarginMs = 100
 const retry = { firstMs: 500, maxMs: 10_000 }
-
-type Look = { seen: SeenPort; atMs: number }
-
-type GuardianState = {
-  last: Look | undefined
-  sight: Sight
-  /** Consecutive failures of looks and changes. */
-  failures: number
-  notBeforeMs: number
-  problem: string | undefined
-}
-
-type Turn = { options: BalancerGuardianOptions; state: GuardianState; signal: AbortSignal; writeMs: () => number }
 
 /** The loop that keeps only good control-plane nodes behind a managed balancer. */
 export function balancerGuardian(options: BalancerGuardianOptions): Guardian {
-  const { nodes, ownNode, rules, clock, log } = options
+  const { known, readIntervalMs, clock, log, id } = options
   const sight = cloudSight(() => clock.now())
-  const state: GuardianState = { last: undefined, sight, failures: 0, notBeforeMs: -Infinity, problem: undefined }
-  const pause = yieldPause(() => clock.now())
-  const shouldYield = () => sight.isBlind() && isAnotherGood(nodes(), ownNode, rules) && pause.isOver()
-  return {
-    async lead(signal, leaseLeftMs) {
-      const writeMs = () => leaseLeftMs() - leaseMarginMs
-      pause.lead()
-      // Another replica may have changed it meanwhile.
-      state.last = undefined
-      options.known.forget()
-      while (!signal.aborted) {
-        options.onTurn()
-        if (clock.now() >= state.notBeforeMs) await turn({ options, state, signal, writeMs })
-        if (shouldYield()) {
-          pause.yielded()
-          log.info({ node: ownNode }, 'this guardian cannot read the provider, so another one should lead')
-          return
-        }
-        await options.wakeUp.wait(options.probeIntervalMs, signal)
-      }
-    },
-    hesitationMs: () => (sight.isBlind() && nodes().length > 1 ? hesitationMs : 0),
+  const reported = reportedProblem(log, 'control-plane load balancer', () => ({ balancer: id }))
+  const looks = portLooks(options, sight)
+  /** Consecutive failures of looks and changes. */
+  let failures = 0
+  let notBeforeMs = -Infinity
+  const lookAndChange = async (signal: AbortSignal, writeMs: () => number) => {
+    if (known.ageMs() >= readIntervalMs) await sight.read((ends) => known.look(ends), signal)
+    const wanted = wantedChange(options, await looks.look(signal))
+    reported.report(wanted ? undefined : 'no control-plane node is healthy; the origins stay as they are')
+    if (!wanted || isUnchanged(wanted.changes)) return
+    // Whatever the answers are, only the next look shows the result.
+    looks.forget()
+    await change(options, wanted, { signal, writeMs })
+  }
+  return leadLoop(options, {
     // A balancer reaches several nodes, so there is no single holder.
     holder: () => undefined,
-    problem: () => state.problem,
+    reported,
+    sight,
+    forget: looks.forget,
+    async turn(signal, writeMs) {
+      if (clock.now() < notBeforeMs) return false
+      try {
+        await lookAndChange(signal, writeMs)
+        failures = 0
+      } catch (error) {
+        if (signal.aborted) return false
+        failures += 1
+        looks.forget()
+        notBeforeMs = clock.now() + Math.max(backoffMs(failures, retry), retryAfterOf(error))
+        reported.report(errorText(error))
+      }
+      return false
+    },
+  })
+}
+
+/** Looks at the port of the balancer: at each interval, and before each change. */
+function portLooks(options: BalancerGuardianOptions, sight: Sight) {
+  const { balancers, id, clock, readIntervalMs } = options
+  let last: { seen: SeenPort; atMs: number } | undefined
+  const isDue = (seen: SeenPort, atMs: number) => {
+    const ageMs = clock.now() - atMs
+    if (ageMs >= readIntervalMs) return true
+    const wanted = ageMs > liveMs ? wantedChange(options, seen) : undefined
+    return wanted !== undefined && !isUnchanged(wanted.changes)
   }
-}
-
-async function turn(at: Turn): Promise<void> {
-  const { options, state, signal } = at
-  try {
-    await lookAndChange(at)
-    state.failures = 0
-  } catch (error) {
-    if (signal.aborted) return
-    state.failures += 1
-    state.last = undefined
-    state.notBeforeMs = options.clock.now() + backoffMs(state.failures, retry)
-    reportProblem(at, errorText(error))
-  }
-}
-
-async function lookAndChange(at: Turn): Promise<void> {
-  const { options, state, signal } = at
-  const { known, readIntervalMs } = options
-  if (known.ageMs() >= readIntervalMs) await state.sight.read((ends) => known.look(ends), signal)
-  if (isDue(at)) await look(at)
-  if (!state.last) return
-  const wanted = wantedChange(options, state.last)
-  reportProblem(at, wanted ? undefined : 'no control-plane node is healthy; the origins stay as they are')
-  if (wanted && !isUnchanged(wanted.changes)) await change(at, wanted)
-}
-
-/** Whether the provider must be read: the last look is too old, or its findings require a change now. */
-function isDue({ options, state: { last } }: Turn): boolean {
-  if (!last) return true
-  const ageMs = options.clock.now() - last.atMs
-  if (ageMs >= options.readIntervalMs) return true
-  const wanted = ageMs > liveMs ? wantedChange(options, last) : undefined
-  return wanted !== undefined && !isUnchanged(wanted.changes)
-}
-
-async function look(at: Turn): Promise<void> {
-  const { options, state, signal } = at
-  const { balancers, id, clock } = options
   const timeoutError = () => new Error(`no answer within ${readTimeoutMs} ms`)
-  const read = (ends: AbortSignal) => readPort(balancers, { id, number: numberOf(options) }, ends)
-  const readInTime = () => withTimeLimit({ ms: readTimeoutMs, timeoutError, signal }, read)
-  const seen = await state.sight.read(readInTime, signal)
-  state.last = seen && { seen, atMs: clock.now() }
-  if (!seen)
-    throw new Error(
-      `the project has no load balancer ${id}. eip-admission creates none: create one, or correct the setting`,
+  const read = (signal: AbortSignal) =>
+    withTimeLimit({ ms: readTimeoutMs, timeoutError, signal }, (ends) =>
+      readPort(balancers, { id, number: numberOf(options) }, ends),
     )
+  return {
+    forget: () => void (last = undefined),
+    async look(signal: AbortSignal): Promise<SeenPort> {
+      if (last && !isDue(last.seen, last.atMs)) return last.seen
+      const seen = await sight.read(read, signal)
+      if (!seen)
+        throw new Error(
+          `the project has no load balancer ${id}. eip-admission creates none: create one, or correct the setting`,
+        )
+      last = { seen, atMs: clock.now() }
+      return seen
+    },
+  }
 }
 
 type Wanted = { nodes: ReachableNode[]; changes: PortChanges }
 
 /** The change that the nodes need now; undefined if the origins should stay whatever the probes show. */
-function wantedChange(options: BalancerGuardianOptions, { seen }: Look): Wanted | undefined {
+function wantedChange(options: BalancerGuardianOptions, seen: SeenPort): Wanted | undefined {
   const addresses = new Set([...seen.origins.values()].flat().map(({ address }) => address))
   const all = options.nodes().map((node): BalancedNode => {
     const external = options.external(node.name)
@@ -136,10 +113,11 @@ function wantedChange(options: BalancerGuardianOptions, { seen }: Look): Wanted 
   return nodes && { nodes, changes: controlPlaneChanges(seen, { id: options.id, number: numberOf(options), nodes }) }
 }
 
-/** Changes the origins. Whatever the answers are, only the next look shows the result. */
-async function change({ options, state, signal, writeMs }: Turn, { nodes, changes }: Wanted): Promise<void> {
-  const { balancers, id, log, onAttempt } = options
-  state.last = undefined
+async function change(
+  { balancers, id, log, onAttempt }: BalancerGuardianOptions,
+  { nodes, changes }: Wanted,
+  { signal, writeMs }: { signal: AbortSignal; writeMs: () => number },
+): Promise<void> {
   log.info({ balancer: id, origins: nodes.map(({ name }) => name) }, 'changing the origins of the control plane')
   try {
     const target = { balancer: id, changes, names: controlPlaneNames(id) }
@@ -153,12 +131,6 @@ async function change({ options, state, signal, writeMs }: Turn, { nodes, change
 
 function numberOf({ port, nodes }: BalancerGuardianOptions): number {
   return port ?? apiServerPort(nodes())
-}
-
-function reportProblem({ options: { id, log }, state }: Turn, problem: string | undefined): void {
-  if (problem !== undefined && problem !== state.problem)
-    log.warn({ balancer: id, problem }, 'control-plane load balancer')
-  state.problem = problem
 }
 
 /** The port of a balancer through which users reach the API servers, as the provider last showed it. */

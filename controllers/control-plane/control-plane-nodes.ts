@@ -1,6 +1,6 @@
 import { type EndpointSlice, type Node, isExcluded } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
-import type { MovableNode, MoveRules, MoveWords } from '../moves/move-plan.ts'
+import type { MovableNode, MoveWords } from '../moves/move-plan.ts'
 import type { ProbeHistory } from '../moves/probe-history.ts'
 import { machineAddresses } from '../nodes/node-addresses.ts'
 import { machineIdOf, oneNodeForEach } from '../nodes/node-machine.ts'
@@ -58,15 +58,6 @@ export function controlPlaneNodes({ nodes, slices, shared, ids }: ControlPlaneSt
       }
     })
     .toSorted((one, other) => (one.name < other.name ? -1 : 1))
-}
-
-/** Whether an API server on another node is good, so that the guardian there could lead. */
-export function isAnotherGood(
-  nodes: readonly GuardedNode[],
-  own: string | undefined,
-  { successes }: Pick<MoveRules, 'successes'>,
-): boolean {
-  return nodes.some(({ name, probes }) => name !== own && probes.successes >= successes)
 }
 
 /** The port of each API server by its address, as the API servers publish it themselves. */

@@ -1,5 +1,5 @@
 import { names } from '../../settings/installed-names.ts'
-import type { Guardian } from './guardian.ts'
+import type { Guardian } from './lead-loop.ts'
 import type { KnownAddress } from './known-address.ts'
 import type { Metrics } from '../../telemetry/metrics/metrics.ts'
 

@@ -2,6 +2,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { equinixMetalBalancers } from '../../../clouds/equinix-metal/balancers/client.ts'
+import { CloudError } from '../../../clouds/ports/cloud.ts'
 import { Secret } from '../../../lib/secret.ts'
 import { balancerAddress } from '../../../controllers/control-plane/control-plane-address.ts'
 import { type BalancerGuardianOptions, balancerGuardian } from '../../../controllers/control-plane/balancer-guardian.ts'
@@ -315,6 +316,24 @@ test('the guardian turns at each interval, whatever the provider answers', async
   await led
   assert.is(turns, 61)
   assert.is(forgotten, 1, 'another replica may have changed the balancer before this term')
+})
+
+test('a provider that asks for a pause gets it', async () => {
+  const [slow, ends] = [fakeClock(), new AbortController()]
+  let asked = 0
+  const get = () => {
+    asked += 1
+    return Promise.reject(new CloudError('429', { fault: 'rate-limit', outcome: 'nothing', retryAfterMs: 60_000 }))
+  }
+  const guardian = blindGuardian(slow, { balancers: { get } as never })
+  const led = guardian.lead(ends.signal, () => 10_000)
+  await slow.pass(59_000)
+  assert.is(asked, 1)
+  await slow.pass(2_000)
+  assert.is(asked, 2)
+  ends.abort()
+  await slow.pass(1_000)
+  await led
 })
 
 test('a guardian that yields in vain leads for twice as long before it yields again', async () => {

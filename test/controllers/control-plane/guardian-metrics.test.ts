@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Guardian } from '../../../controllers/control-plane/guardian.ts'
+import type { Guardian } from '../../../controllers/control-plane/lead-loop.ts'
 import { knownAddress } from '../../../controllers/control-plane/known-address.ts'
 import { readGuardian } from '../../../controllers/control-plane/guardian-metrics.ts'
 import { makeMetrics } from '../../../telemetry/metrics/metrics.ts'

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { yieldPause } from '../../../controllers/control-plane/yield-pause.ts'
+import { yieldPause } from '../../../controllers/control-plane/lead-loop.ts'
 
 test('the pause doubles up to an hour while nobody takes the lease, and is a minute again after somebody did', () => {
   let nowMs = 0
