@@ -1,6 +1,6 @@
 import { balancerAddress, type AddressReader, taggedAddress } from './control-plane-address.ts'
 import { failingServers } from './failing-servers.ts'
-import type { Guardian } from './guardian.ts'
+import type { Guardian } from './lead-loop.ts'
 import { knownAddress } from './known-address.ts'
 import { wakeUp } from './wake-up.ts'
 import { makeWatchdog } from './watchdog.ts'
@@ -191,9 +191,9 @@ function makeElection({ base, watchdog, mirror }: Parts, loop: Guardian): Electi
     hesitationMs: loop.hesitationMs,
     log,
     async lead(signal) {
-      watchdog.begin()
+      watchdog.turn()
       try {
-        await mirror.during(() => loop.lead(signal, () => elected.leaseLeftMs()), signal)
+        await mirror(() => loop.lead(signal, () => elected.leaseLeftMs()), signal)
       } finally {
         watchdog.end()
       }

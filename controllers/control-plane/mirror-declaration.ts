@@ -1,30 +1,23 @@
 import { isControlPlaneGuarded } from '../../clouds/ports/cloud-provider.ts'
-import { mirrorService, apiServerService } from './mirror-service.ts'
+import { type MirrorServiceOptions, mirrorService, apiServerService } from './mirror-service.ts'
 import { slicesOf } from './mirror-objects.ts'
 import { type ControllerDeclaration, defineController, controllerObserver } from '../loop/controller.ts'
 import type { Reconciler } from '../loop/reconciler.ts'
-import { watch } from '../loop/watch.ts'
-import type { Recorder } from '../../telemetry/event-recorders.ts'
+import { type Source, watch } from '../loop/watch.ts'
 import { type Key, splitKey } from '../../kube/objects.ts'
 import { reflector } from '../../kube/reflector.ts'
 import { endpointSlices, endpoints, services } from '../../kube/resource.ts'
-import type { KubeClient } from '../../kube/client.ts'
-import type { Log } from '../../kube/log.ts'
 import type { Watcher } from '../../kube/watch.ts'
 import type { Dependencies, GuardianBase } from '../dependencies.ts'
 import type { FailingServers } from './failing-servers.ts'
 import type { KnownAddress } from './known-address.ts'
 
-type Deps = {
-  client: KubeClient & Watcher
-  log: Log
-  events: Recorder
+type Deps = MirrorServiceOptions & {
+  client: Watcher
   /** The key of the Service. */
   service: Key
-  /** The control-plane address, which its guardian reads from the provider. */
-  address: { current(): string | undefined; onChange(listener: () => void): void }
-  port: number | undefined
-  failing: FailingServers
+  address: Source<[]>
+  failing: Source<[]>
 }
 
 /** How often we look without an event, because our watches do not show every change. */
@@ -35,18 +28,10 @@ const resyncMs = 60_000
  * guardian of the address.
  */
 export function mirrorServiceController(deps: Deps): ControllerDeclaration {
-  const { client, events, log, address, port, failing, service: key } = deps
+  const { address, failing, service: key } = deps
   const caches = cachesOf(deps)
   return {
-    reconciler: mirrorService({
-      client,
-      address: () => address.current(),
-      port,
-      isFailing: failing.has,
-      event: (service, occurrence) => events.record(service, occurrence),
-      now: () => performance.now(),
-      log,
-    }),
+    reconciler: mirrorService(deps),
     watches: [...caches, address, failing].map((source) => watch(source, () => [key])),
     prepare: async (signal) => caches.forEach((cache) => cache.start(signal)),
     keys: () => [key],
@@ -98,11 +83,8 @@ export function leftMirrorController({ caches, vendor, log }: LeftDeps): Control
   return [{ reconciler, needs: [cache], keys: () => [vendor.policy.controlPlaneService] }]
 }
 
-/** The mirror Service, through which the control-plane address reaches the API servers. */
-export type Mirror = {
-  /** Maintains the Service for as long as the work lasts. */
-  during(work: () => Promise<void>, signal: AbortSignal): Promise<void>
-}
+/** Maintains the mirror Service for as long as the work lasts. */
+export type Mirror = (work: () => Promise<void>, signal: AbortSignal) => Promise<void>
 
 type MirrorFacts = { known: KnownAddress; failing: FailingServers; controlPlane: { port?: number } }
 
@@ -116,24 +98,22 @@ export function mirrorBeside(
     events: events.of('control-plane'),
     log,
     service: vendor.policy.controlPlaneService,
-    address: { current: () => known.current()?.address, onChange: (listener) => known.onChange(listener) },
+    address: { current: () => known.current()?.address, onChange: known.onChange },
     port: controlPlane.port,
     failing,
   })
   const controller = defineController(declaration, { log, observer: controllerObserver(metrics, activity) })
-  return {
-    async during(work, signal) {
-      const done = new AbortController()
-      const kept = controller.run(AbortSignal.any([signal, done.signal])).catch((error: unknown) => {
-        // The guardian goes on, because its work matters more.
-        if (!signal.aborted && !done.signal.aborted) log.error({ error }, 'the mirror Service is not kept')
-      })
-      try {
-        await work()
-      } finally {
-        done.abort()
-        await kept
-      }
-    },
+  return async (work, signal) => {
+    const done = new AbortController()
+    const kept = controller.run(AbortSignal.any([signal, done.signal])).catch((error: unknown) => {
+      // The guardian goes on, because its work matters more.
+      if (!signal.aborted && !done.signal.aborted) log.error({ error }, 'the mirror Service is not kept')
+    })
+    try {
+      await work()
+    } finally {
+      done.abort()
+      await kept
+    }
   }
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { EndpointSlice, Endpoints, Service } from '../../kube/objects.ts'
-import { type MirrorWanted, isOurSlice, managedByLabel, mirrorSlices, mirrorSubsets } from './mirror-objects.ts'
+import { type MirrorSeen, isOurSlice, managedByLabel, mirrorSlices, mirrorSubsets } from './mirror-objects.ts'
 
 // Nodes read only EndpointSlices, so we write slices. A predecessor wrote Endpoints, from which a Kubernetes controller
 // makes its own slices. While these Endpoints exist, we correct them instead, so that no endpoint appears twice.
@@ -9,8 +9,6 @@ export type SliceStep =
   | { do: 'create-slice'; slice: EndpointSlice }
   | { do: 'change-slice'; slice: EndpointSlice }
   | { do: 'remove-slice'; slice: EndpointSlice }
-
-type MirrorSeen = MirrorWanted & { endpoints: Endpoints | undefined; slices: readonly EndpointSlice[] }
 
 const skipMirrorLabel = 'endpointslice.kubernetes.io/skip-mirror'
 const mirroringController = 'endpointslicemirroring-controller.k8s.io'

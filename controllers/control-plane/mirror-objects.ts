@@ -9,18 +9,20 @@ import {
 } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 
-/** The Service of the API servers and where they listen, as they publish it themselves. */
-export type MirrorSource = { service: Service | undefined; slices: readonly EndpointSlice[] }
-
-/**
- * The API servers and the address of the mirror Service; the address is undefined until it was read from the provider.
- */
-export type MirrorWanted = {
+/** Everything that the plan for the mirror Service depends on. */
+export type MirrorSeen = {
   key: Key
+  /** The control-plane address; undefined until it was read from the provider. */
   address: string | undefined
   /** The port at the address, if it differs from the API servers' own. */
   port: number | undefined
-  source: MirrorSource
+  /** The Service of the API servers and where they listen, as they publish it themselves. */
+  source: { service: Service | undefined; slices: readonly EndpointSlice[] }
+  service: Service | undefined
+  /** Present only if a predecessor left them. */
+  endpoints: Endpoints | undefined
+  /** Every slice of the Service, ours or not. */
+  slices: readonly EndpointSlice[]
 }
 
 /** No known program serves this class, so none announces the Service or buys a load balancer for it. */
@@ -30,9 +32,6 @@ const mirrorClass = 'eip-admission.dev/control-plane'
 export function isMirror({ spec }: Service): boolean {
   return spec.loadBalancerClass === mirrorClass
 }
-
-/** The annotations that keep away software without support for classes, such as MetalLB before 0.13. */
-export const mirrorAnnotations = silencingAnnotations
 
 export const managedByLabel = 'endpointslice.kubernetes.io/managed-by'
 const serviceLabel = 'kubernetes.io/service-name'
@@ -56,20 +55,20 @@ export const becomingLoadBalancer = {
 } as const
 
 /** The new Service; undefined while something that it needs is unknown. */
-export function newMirror(wanted: MirrorWanted): Service | undefined {
-  const { address } = wanted
-  const ports = mirrorPorts(wanted)
+export function newMirror(seen: MirrorSeen): Service | undefined {
+  const { address, key } = seen
+  const ports = mirrorPorts(seen)
   if (address === undefined || ports.length === 0) return undefined
   return {
     apiVersion: 'v1',
     kind: 'Service',
-    metadata: { ...splitKey(wanted.key), annotations: mirrorAnnotations },
+    metadata: { ...splitKey(key), annotations: silencingAnnotations },
     spec: { ...becomingLoadBalancer, loadBalancerIP: address, ports },
   }
 }
 
 /** The ports: at the address, the API servers' port unless another is set; behind it, always theirs. */
-export function mirrorPorts({ port, source }: MirrorWanted): ServicePort[] {
+export function mirrorPorts({ port, source }: MirrorSeen): ServicePort[] {
   const ports = source.service?.spec.ports ?? []
   return ports.map(({ name, protocol = 'TCP', port: inside, targetPort = inside }, n) => ({
     ...(name !== undefined && { name }),
@@ -97,7 +96,7 @@ export function withoutFailing(
 }
 
 /** The slices of the mirror: exact copies of the API servers' slices. They are deleted with the Service. */
-export function mirrorSlices({ source }: MirrorWanted, service: Service): EndpointSlice[] {
+export function mirrorSlices({ source }: MirrorSeen, service: Service): EndpointSlice[] {
   const { name, namespace = '', uid = '' } = service.metadata
   return source.slices
     .toSorted((one, other) => (one.metadata.name < other.metadata.name ? -1 : 1))
@@ -117,7 +116,7 @@ export function mirrorSlices({ source }: MirrorWanted, service: Service): Endpoi
 }
 
 /** The same in the form of Endpoints. */
-export function mirrorSubsets({ source }: MirrorWanted): NonNullable<Endpoints['subsets']> {
+export function mirrorSubsets({ source }: MirrorSeen): NonNullable<Endpoints['subsets']> {
   return source.slices.map(({ endpoints, ports }) => ({
     addresses: (endpoints ?? []).flatMap(({ addresses }) => addresses.map((ip) => ({ ip }))),
     ports: (ports ?? []).flatMap(({ name = '', port, protocol = 'TCP' }) =>

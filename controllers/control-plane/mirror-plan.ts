@@ -1,23 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
-import {
-  type Endpoints,
-  type EndpointSlice,
-  type Ingress,
-  type Service,
-  type ServicePort,
-  ingressOf,
-} from '../../kube/objects.ts'
+import { type Endpoints, type Ingress, type Service, type ServicePort, ingressOf } from '../../kube/objects.ts'
+import { silencingAnnotations } from '../../announcers/announcers.ts'
 import { serviceFinalizer, upstreamFinalizer } from '../../ledger/record/names.ts'
-import { type MirrorWanted, becomingLoadBalancer, mirrorAnnotations, mirrorPorts, newMirror } from './mirror-objects.ts'
+import { type MirrorSeen, becomingLoadBalancer, mirrorPorts, newMirror } from './mirror-objects.ts'
 import { type SliceStep, planSlices, planSubsets } from './mirror-endpoints.ts'
-
-export type MirrorSeen = MirrorWanted & {
-  service: Service | undefined
-  /** Present only if a predecessor left them. */
-  endpoints: Endpoints | undefined
-  /** Every slice of the Service, ours or not. */
-  slices: readonly EndpointSlice[]
-}
 
 export type MirrorStep =
   | { do: 'create-service'; service: Service }
@@ -36,16 +22,14 @@ type ServiceChange = { metadata?: object; spec?: object }
  */
 export function planMirror(seen: MirrorSeen): MirrorStep | undefined {
   const { service } = seen
-  if (!service) return creation(seen)
+  if (!service) {
+    const created = newMirror(seen)
+    return created && { do: 'create-service', service: created }
+  }
   const isGoing = service.metadata.deletionTimestamp !== undefined
   const ending = isGoing ? deletion(service) : undefined
   const following = ending ?? planSubsets(seen) ?? planSlices({ ...seen, service })
   return following ?? (isGoing ? undefined : (changing(seen, service) ?? showing(seen, service)))
-}
-
-function creation(seen: MirrorSeen): MirrorStep | undefined {
-  const service = newMirror(seen)
-  return service && { do: 'create-service', service }
 }
 
 /** Finishes a deletion: there is nothing to delete at a provider, whichever program added a finalizer for that. */
@@ -64,8 +48,9 @@ function changing(seen: MirrorSeen, service: Service): MirrorStep | undefined {
 }
 
 function changedAnnotations({ metadata: { annotations = {} } }: Service): object | undefined {
-  const isComplete = Object.entries(mirrorAnnotations).every(([name, value]) => annotations[name] === value)
-  return isComplete ? undefined : { annotations: mirrorAnnotations }
+  // They keep away software without support for classes, such as MetalLB before 0.13.
+  const isComplete = Object.entries(silencingAnnotations).every(([name, value]) => annotations[name] === value)
+  return isComplete ? undefined : { annotations: silencingAnnotations }
 }
 
 function changedSpec(seen: MirrorSeen, { spec }: Service): object {

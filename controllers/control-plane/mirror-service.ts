@@ -1,24 +1,24 @@
 import type { KubeClient, WriteOptions } from '../../kube/client.ts'
 import { isAlreadyExists, isNotFound } from '../../kube/errors.ts'
 import type { Log } from '../../kube/log.ts'
-import type { Occurrence } from '../../kube/events.ts'
 import { type Key, type Service, splitKey } from '../../kube/objects.ts'
 import { endpointSlices, endpoints, services } from '../../kube/resource.ts'
 import { listAll } from '../../kube/list-all.ts'
 import { type Outcome, type Reconciler, runSteps } from '../loop/reconciler.ts'
-import { sliceName, slicesOf, withoutFailing } from './mirror-objects.ts'
-import { type MirrorSeen, type MirrorStep, planMirror } from './mirror-plan.ts'
+import type { Recorder } from '../../telemetry/event-recorders.ts'
+import type { FailingServers } from './failing-servers.ts'
+import { type MirrorSeen, sliceName, slicesOf, withoutFailing } from './mirror-objects.ts'
+import { type MirrorStep, planMirror } from './mirror-plan.ts'
 
 export type MirrorServiceOptions = {
   client: KubeClient
-  /** The control-plane address; undefined while it is unknown. */
-  address: () => string | undefined
+  /** The control-plane address, which its guardian reads from the provider; undefined while it is unknown. */
+  address: { current(): string | undefined }
   /** The port at the address, if it differs from the API servers' own. */
   port: number | undefined
-  /** Whether the API server at an address fails. */
-  isFailing: (address: string) => boolean
-  event: (service: Service, occurrence: Occurrence<'MirrorServiceContested'>) => void
-  now: () => number
+  failing: Pick<FailingServers, 'has'>
+  events: Pick<Recorder, 'record'>
+  now?: () => number
   log: Log
 }
 
@@ -30,7 +30,7 @@ const maxSteps = 15
 
 /** Maintains the mirror Service, which is its only key. */
 export function mirrorService(options: MirrorServiceOptions): Reconciler {
-  const { now } = options
+  const { now = () => performance.now() } = options
   // Bursts that no adoption or human edit exceeds.
   const paces: Paces = { service: repairPace(6, now), endpoints: repairPace(30, now) }
   return {
@@ -74,9 +74,9 @@ async function look(options: MirrorServiceOptions, key: Key, signal: AbortSignal
   const unlabeled = await Promise.all(missing.map((name) => client.get(endpointSlices, { ...at, name }, { signal })))
   return {
     key,
-    address: options.address(),
+    address: options.address.current(),
     port,
-    source: { service: sourceService, slices: withoutFailing(sourceSlices, options.isFailing) },
+    source: { service: sourceService, slices: withoutFailing(sourceSlices, options.failing.has) },
     service,
     endpoints: found,
     slices: [...labeled, ...unlabeled.filter((slice) => slice !== undefined)],
@@ -160,7 +160,7 @@ async function patch(
 }
 
 function pause(
-  { event, log }: Deps,
+  { events, log }: Deps,
   { service, what }: { service: Service | undefined; what: string },
   againInMs: number,
 ): Outcome {
@@ -169,42 +169,40 @@ function pause(
       ? 'if the announcing software does, delete this Service: eip-admission immediately creates it again, with a class that others leave alone'
       : 'find out which program it is, and stop it from serving this Service'
   const message = `Another program keeps reverting ${what}, so eip-admission repairs it only every 10 s: ${advice}`
-  if (service) event(service, { type: 'Warning', reason: 'MirrorServiceContested', message })
+  if (service) events.record(service, { type: 'Warning', reason: 'MirrorServiceContested', message })
   log.warn({ warning: message }, 'mirror Service')
   return { againInMs: Math.ceil(againInMs) }
 }
 
-/** How often we repair changes that another program may undo each time. */
-type RepairPace = {
-  /** How long to wait before the next repair; 0 if it may be made now. */
-  pauseMs(): number
-  /** Records a repair. */
-  made(): void
-  /** Sets the content that repairs restore. When it changes, as many repairs as that takes no longer count. */
-  wants(content: string): void
-}
+type RepairPace = ReturnType<typeof repairPace>
 
 const intervalMs = 10_000
 
 /** More repairs than another content needs: one for each slice, or one for a predecessor's Endpoints. */
 const perContent = 3
 
-/** Makes a pace that permits `burst` repairs at once, and then one in each interval. */
-export function repairPace(burst: number, now: () => number): RepairPace {
+/**
+ * Makes a pace for repairs that another program may undo each time. It permits `burst` repairs at once, and then one in
+ * each interval.
+ */
+export function repairPace(burst: number, now: () => number) {
   const times: number[] = []
   let wanted: string | undefined
   const windowMs = burst * intervalMs
   return {
+    /** How long to wait before the next repair; 0 if it may be made now. */
     pauseMs() {
       const recent = times.filter((time) => now() - time < windowMs)
       const last = recent.at(-1) ?? -Infinity
       return recent.length < burst ? 0 : Math.max(0, last + intervalMs - now())
     },
+    /** Records a repair. */
     made() {
       times.push(now())
       if (times.length > burst) times.shift()
     },
-    wants(content) {
+    /** Sets the content that repairs restore. When it changes, as many repairs as that takes no longer count. */
+    wants(content: string) {
       if (content !== wanted) times.splice(0, perContent)
       wanted = content
     },

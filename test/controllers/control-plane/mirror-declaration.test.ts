@@ -32,7 +32,7 @@ for (const [what, source] of [
     const { watches = [] } = mirrorServiceController({
       client: apiServer().client as KubeClient & Watcher,
       log: recordedLog(),
-      events: { record() {}, written: () => Promise.resolve() },
+      events: { record() {} },
       service: 'kube-system/external',
       address: { ...sourceOf('address'), current: () => undefined },
       port: undefined,

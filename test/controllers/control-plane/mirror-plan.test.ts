@@ -1,6 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type MirrorSeen, type MirrorStep, planMirror } from '../../../controllers/control-plane/mirror-plan.ts'
+import type { MirrorSeen } from '../../../controllers/control-plane/mirror-objects.ts'
+import { type MirrorStep, planMirror } from '../../../controllers/control-plane/mirror-plan.ts'
 import type { EndpointSlice, Endpoints, Service } from '../../../kube/objects.ts'
 
 const namespace = 'kube-system'

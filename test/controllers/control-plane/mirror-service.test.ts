@@ -1,7 +1,8 @@
 // Changes by others in the mirror Service between our look and our write.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { mirrorAnnotations, sliceName } from '../../../controllers/control-plane/mirror-objects.ts'
+import { silencingAnnotations } from '../../../announcers/announcers.ts'
+import { sliceName } from '../../../controllers/control-plane/mirror-objects.ts'
 import {
   type MirrorServiceOptions,
   apiServerService,
@@ -26,7 +27,7 @@ const port = { name: 'https', protocol: 'TCP', port: 6443, targetPort: 6443 } as
 const makeMirror = (facts: { ports?: ServicePort[]; shown?: Ingress[] }): Service =>
   makeService({
     ...splitKey(key),
-    annotations: mirrorAnnotations,
+    annotations: silencingAnnotations,
     loadBalancerIP: address,
     ports: facts.ports ?? [port],
     status: { loadBalancer: { ingress: facts.shown ?? [{ ip: address }] } },
@@ -35,10 +36,10 @@ const makeMirror = (facts: { ports?: ServicePort[]; shown?: Ingress[] }): Servic
 const mirrorBy = (client: KubeClient, options: Partial<MirrorServiceOptions> = {}) =>
   mirrorService({
     client,
-    address: () => address,
+    address: { current: () => address },
     port: undefined,
-    isFailing: () => false,
-    event: () => {},
+    failing: { has: () => false },
+    events: { record() {} },
     now: () => 0,
     log: silentLog,
     ...options,
@@ -102,8 +103,8 @@ test('an API server that fails and recovers for minutes is followed, and no othe
   let isDown = false
   const blamed: string[] = []
   const mirror = mirrorBy(byNamespace(api.client), {
-    isFailing: (one) => isDown && one === '10.0.0.2',
-    event: (_service, { message }) => blamed.push(message),
+    failing: { has: (one) => isDown && one === '10.0.0.2' },
+    events: { record: (_service, { message }) => blamed.push(message) },
   })
   for (let n = 0; n < 40; n++) {
     isDown = !isDown
@@ -124,7 +125,7 @@ for (const [loadBalancerClass, advice] of [
     const spec = { ...wiped.spec, ...(loadBalancerClass && { loadBalancerClass }) }
     api.put(services, sourceService)
     const told: string[] = []
-    const mirror = mirrorBy(byNamespace(api.client), { event: (_service, { message }) => told.push(message) })
+    const mirror = mirrorBy(byNamespace(api.client), { events: { record: (_service, { message }) => told.push(message) } })
     for (let n = 0; n < 7; n++) {
       api.put(services, { ...wiped, spec })
       await mirror.reconcile(key, signal)

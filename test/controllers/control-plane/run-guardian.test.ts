@@ -23,7 +23,7 @@ test('a process whose guardian leads and turns no more ends at once', async () =
   } as unknown as Parts
   const hanging = Promise.withResolvers<void>()
   const run = () => {
-    watchdog.begin()
+    watchdog.turn()
     return hanging.promise
   }
   const running = runGuardian(parts, { run })

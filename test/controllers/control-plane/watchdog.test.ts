@@ -19,7 +19,7 @@ async function watched(run: (watchdog: Watchdog, clock: ReturnType<typeof fakeCl
 test('a loop that turns does not stall, and one that does not run cannot', async () => {
   const stalls = await watched(async (watchdog, clock) => {
     await clock.pass(300_000)
-    watchdog.begin()
+    watchdog.turn()
     for (let n = 0; n < 20; n++) {
       await clock.pass(30_000)
       watchdog.turn()
@@ -32,7 +32,7 @@ test('a loop that turns does not stall, and one that does not run cannot', async
 
 test('a loop that runs and does not turn is reported once', async () => {
   const stalls = await watched(async (watchdog, clock) => {
-    watchdog.begin()
+    watchdog.turn()
     await clock.pass(50_000)
     watchdog.turn()
     await clock.pass(200_000)
