@@ -125,6 +125,6 @@ function withName(resource: Any, at: At): At {
   return at
 }
 
-function callName(verb: string, resource: Any, { namespace, name }: At): string {
-  return `${verb} ${resource.kind} ${keyOf({ metadata: { name, ...(namespace !== undefined && { namespace }) } })}`
+function callName(verb: string, resource: Any, at: At): string {
+  return `${verb} ${resource.kind} ${keyOf({ metadata: at })}`
 }

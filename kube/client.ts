@@ -22,11 +22,11 @@ export type WriteOptions = CallOptions & {
 }
 
 export type ListOptions = CallOptions & {
-  namespace?: string
-  labelSelector?: string
-  fieldSelector?: string
+  namespace?: string | undefined
+  labelSelector?: string | undefined
+  fieldSelector?: string | undefined
   limit?: number
-  continue?: string
+  continue?: string | undefined
 }
 
 /** A page of a list. `metadata.continue` is set if more pages follow. */

@@ -43,7 +43,10 @@ export type Election = {
 }
 
 type ElectionDeps = Pick<ElectionOptions, 'lease' | 'identity' | 'lead' | 'retryPeriodMs' | 'log'> &
-  Required<Pick<ElectionOptions, 'lookPeriodMs' | 'clock'>> & { record: LeaseRecord; pace: LeasePace }
+  Required<Pick<ElectionOptions, 'lookPeriodMs' | 'clock'>> & {
+    record: LeaseRecord
+    pace: ReturnType<typeof leasePace>
+  }
 
 /**
  * A contender for a lease. At most one contender leads at any time. It is hand-written because client-node has neither
@@ -172,13 +175,6 @@ function checkedDeps(options: ElectionOptions): ElectionDeps {
   return { ...options, lookPeriodMs, clock, record, pace }
 }
 
-type LeasePace = {
-  readonly leaseDurationMs: number
-  readonly renewDeadlineMs: number
-  /** Counts a term that ended because no renewal came in time. */
-  renewedTooLate(): void
-}
-
 /** Terms that end this soon after each other suffer from a lack of CPU, not from an outage of the API server. */
 const repeatedMs = 60_000
 /** After this time without such an end, a lease is as long as usual again. */
@@ -189,7 +185,7 @@ const calmMs = 600_000
  * would get nothing done. So while terms keep ending this way, each lease is twice as long as the previous one. Other
  * contenders, including client-go's, respect the duration in the lease.
  */
-function leasePace({ longestLeaseMs = 0, ...usual }: ElectionOptions, clock: Clock): LeasePace {
+function leasePace({ longestLeaseMs = 0, ...usual }: ElectionOptions, clock: Clock) {
   let factor = 1
   let lateAtMs = -Infinity
   const isCalm = () => clock.now() - lateAtMs > calmMs
@@ -201,6 +197,7 @@ function leasePace({ longestLeaseMs = 0, ...usual }: ElectionOptions, clock: Clo
     get renewDeadlineMs() {
       return stretched(usual.renewDeadlineMs)
     },
+    /** Counts a term that ended because no renewal came in time. */
     renewedTooLate() {
       const most = Math.max(1, longestLeaseMs / usual.leaseDurationMs)
       if (isCalm()) factor = 1
@@ -210,49 +207,41 @@ function leasePace({ longestLeaseMs = 0, ...usual }: ElectionOptions, clock: Clo
   }
 }
 
-/** A lease that we hold, from its claim until it is lost or released. */
-type HeldLease = {
-  /** Aborts when the lease is lost, and when the leader has to stop. */
-  readonly signal: AbortSignal
-  /** Whether the lease is certainly ours, by the current reading of both clocks. */
-  isHeld(): boolean
-  /** How long it stays ours without another renewal. */
-  leftMs(): number
-  /** Records a renewal, dated by when its call was sent. It has no effect if the lease has been lost meanwhile. */
-  renewed(sentAt: ClockReading): void
-  /** Makes the leader stop while the lease is still ours. */
-  stop(): void
-  /** Records that the lease is no longer ours. Returns whether that is new. */
-  lose(reason: string): boolean
-  /** Ends the lease after the leader has stopped, so that it can no longer be lost. */
-  close(): void
-}
+type HeldLease = ReturnType<typeof holdLease>
 
-type HeldLeaseOptions = { clock: Clock; pace: LeasePace; onLoss: (reason: string) => void }
-
-/** A lease that was claimed by a call sent at this time. */
-function holdLease(sentAt: ClockReading, { clock, pace, onLoss }: HeldLeaseOptions): HeldLease {
+/** A lease that we hold, claimed by a call that was sent at this time, until it is lost or released. */
+function holdLease(
+  sentAt: ClockReading,
+  { clock, pace, onLoss }: Pick<ElectionDeps, 'clock' | 'pace'> & { onLoss: (reason: string) => void },
+) {
   const stopping = new AbortController()
   let isOver = false
   let renewedAt = sentAt
 
+  /** How long it stays ours without another renewal. */
   const leftMs = () => pace.renewDeadlineMs - elapsedMs(renewedAt, readClocks(clock))
+  /** Whether the lease is certainly ours, by the current reading of both clocks. */
   const isHeld = () => !isOver && leftMs() > 0
   return {
+    /** Aborts when the lease is lost, and when the leader has to stop. */
     signal: stopping.signal,
     isHeld,
     leftMs,
-    renewed(at) {
+    /** Records a renewal, dated by when its call was sent. It has no effect if the lease has been lost meanwhile. */
+    renewed(at: ClockReading) {
       if (isHeld()) renewedAt = at
     },
+    /** Makes the leader stop while the lease is still ours. */
     stop: () => stopping.abort(),
-    lose(reason) {
+    /** Records that the lease is no longer ours. Returns whether that is new. */
+    lose(reason: string) {
       if (isOver) return false
       isOver = true
       onLoss(reason)
       stopping.abort()
       return true
     },
+    /** Ends the lease after the leader has stopped, so that it can no longer be lost. */
     close: () => void (isOver = true),
   }
 }

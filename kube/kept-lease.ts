@@ -83,7 +83,7 @@ function claimsOf(record: LeaseRecord, clock: Clock) {
     // The lease is valid from the moment the request was sent.
     const sent = readClocks(clock)
     // If another run has worked in between, the cluster is not as we saw it, even if that run has ended.
-    const isOurs = await (state === 'ours' ? unlessFaster(() => record.renew()) : claimed(record))
+    const isOurs = await unlessFaster(() => (state === 'ours' ? record.renew() : record.claim()))
     if (isOurs) [state, renewed] = ['ours', sent]
     else if (state === 'ours') state = 'taken'
   }
@@ -99,11 +99,7 @@ function claimsOf(record: LeaseRecord, clock: Clock) {
   }
 }
 
-/** Whether a claim succeeded; also false if another contender was faster. */
-function claimed(record: LeaseRecord): Promise<boolean> {
-  return unlessFaster(() => record.claim())
-}
-
+/** Whether a write succeeded; also false if another contender was faster. */
 async function unlessFaster(write: () => Promise<boolean>): Promise<boolean> {
   try {
     return await write()

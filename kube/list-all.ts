@@ -27,10 +27,9 @@ export async function* pagesOf<T extends KubeObject>(
   let { limit } = options
   let next: string | undefined
   do {
-    const place = { ...options, ...(next ? { continue: next } : {}) }
-    const { page, length } = await readPage(client, resource, { ...place, limit })
+    const { page, length } = await readPage(client, resource, { ...options, continue: next, limit })
     limit = length
-    next = page.metadata.continue
+    next = page.metadata.continue || undefined
     yield page
   } while (next)
 }

@@ -27,8 +27,9 @@ export type Store<T> = {
 
 export type Pace = Backoff & {
   pageSize: number
-  timeoutMs: number
-  silenceMs: number
+  /** When the server ends a watch, and after which silence we do; by default, those of a watch. */
+  timeoutMs?: number
+  silenceMs?: number
   /** A watch that ends sooner counts as a failure. */
   healthyMs: number
 }

@@ -92,10 +92,10 @@ export type Node = KubeObject & {
   }
 }
 
-/** Where the pods, or the API servers, of a Service listen. */
 /** A missing condition "ready" counts as true, by the rules of Kubernetes. */
 export type EndpointConditions = { ready?: boolean; serving?: boolean; terminating?: boolean }
 
+/** Where the pods, or the API servers, of a Service listen. */
 export type EndpointSlice = KubeObject & {
   apiVersion: 'discovery.k8s.io/v1'
   kind: 'EndpointSlice'
@@ -187,7 +187,7 @@ export type Lease = KubeObject & {
 export type Key = string
 
 /** The key of an object. */
-export function keyOf(object: { metadata: { name: string; namespace?: string } }): Key {
+export function keyOf(object: { metadata: { name: string; namespace?: string | undefined } }): Key {
   const { namespace, name } = object.metadata
   return namespace ? `${namespace}/${name}` : name
 }

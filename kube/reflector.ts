@@ -48,18 +48,11 @@ export type Reflector<T extends KubeObject> = {
   silentForMs(): number
 }
 
-const defaultPace: Pace = {
-  pageSize: 100,
-  timeoutMs: 290_000,
-  silenceMs: 150_000,
-  healthyMs: 5_000,
-  firstMs: 500,
-  maxMs: 30_000,
-}
+const defaultPace: Pace = { pageSize: 100, healthyMs: 5_000, firstMs: 500, maxMs: 30_000 }
 
 /** A reflector of the objects that the options select. It sends nothing before `start`. */
 export function reflector<T extends KubeObject>(options: ReflectorOptions<T>): Reflector<T> {
-  const { clock = systemClock, log, resource, client, pace } = options
+  const { clock = systemClock, log, resource, client, pace, namespace, labelSelector, fieldSelector } = options
   const cache = makeCache<T>()
   const listeners: Listener<T>[] = []
   const lists = successiveLists(clock, (signal) => void listAndWatch(deps, signal))
@@ -84,8 +77,8 @@ export function reflector<T extends KubeObject>(options: ReflectorOptions<T>): R
     drop: (object) => notify(cache.drop(object)),
     contact: () => (contactAtMs = clock.now()),
   }
-  const wanted = { selection: selectionOf(options), pace: { ...defaultPace, ...pace } }
-  const deps = { client, resource, store, clock, log, ...wanted }
+  const selection = { namespace, labelSelector, fieldSelector }
+  const deps = { client, resource, selection, store, pace: { ...defaultPace, ...pace }, clock, log }
 
   return {
     start: lists.start,
@@ -136,15 +129,6 @@ function successiveLists(clock: Clock, listAndWatchUntil: (signal: AbortSignal) 
   }
 }
 
-function selectionOf<T extends KubeObject>(options: ReflectorOptions<T>): ListWatch<T>['selection'] {
-  const { namespace, labelSelector, fieldSelector } = options
-  return {
-    ...(namespace !== undefined && { namespace }),
-    ...(labelSelector !== undefined && { labelSelector }),
-    ...(fieldSelector !== undefined && { fieldSelector }),
-  }
-}
-
 /** Waits, change by change, until the cache has an object in this version, or a later one. */
 function reached<T extends KubeObject>(get: (key: Key) => T | undefined, changed: EventEmitter) {
   return async (object: T, waitMs: number): Promise<boolean> => {
@@ -191,18 +175,11 @@ function callListener(log: Log, call: () => void): void {
 /** A change of a key: its object was added, changed or deleted. */
 export type Change<T> = { key: Key; current: T | undefined; previous: T | undefined }
 
-/** The objects last seen, by key. Each write returns the changes that it made; a write that changes nothing returns none. */
-export type Cache<T> = {
-  get: (key: Key) => T | undefined
-  list: () => T[]
-  put(object: T): Change<T>[]
-  drop(object: T): Change<T>[]
-  /** Replaces all objects: the others were deleted while no watch was open. */
-  replace(objects: T[]): Change<T>[]
-}
-
-/** Makes an empty cache. */
-export function makeCache<T extends KubeObject>(): Cache<T> {
+/**
+ * The objects last seen, by key; none at first. Each write returns the changes that it made, so a write that changes
+ * nothing returns none.
+ */
+export function makeCache<T extends KubeObject>() {
   const objects = new Map<Key, T>()
 
   const put = (object: T): Change<T>[] => {
@@ -218,11 +195,12 @@ export function makeCache<T extends KubeObject>(): Cache<T> {
   }
 
   return {
-    get: (key) => objects.get(key),
+    get: (key: Key) => objects.get(key),
     list: () => [...objects.values()],
     put,
-    drop: (object) => remove(keyOf(object)),
-    replace(listed) {
+    drop: (object: T) => remove(keyOf(object)),
+    /** Replaces all objects: the others were deleted while no watch was open. */
+    replace(listed: T[]) {
       const present = new Set(listed.map(keyOf))
       const deleted = [...objects.keys()].filter((key) => !present.has(key))
       return [...deleted.flatMap(remove), ...listed.flatMap(put)]

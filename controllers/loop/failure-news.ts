@@ -4,18 +4,13 @@ import type { Key } from '../../kube/objects.ts'
 /** How many failures of one kind were not reported yet, and how many keys currently fail this way. */
 export type News = { failures: number; keys: number }
 
-/** Selects the failures to log: one line a minute for each kind. */
-export type FailureNews = {
-  /** Returns the news, including this failure; undefined if it can wait. */
-  failed(key: Key, message: string): News | undefined
-  succeeded(key: Key): void
-}
+export type FailureNews = ReturnType<typeof failureNews>
 
 /** How long a kind of failure is not logged again: in an outage every key fails, and once more with each event. */
 const quietMs = 60_000
 
-/** Starts without failures. */
-export function failureNews({ now }: Pick<Clock, 'now'>): FailureNews {
+/** Selects the failures to log: one line a minute for each kind. */
+export function failureNews({ now }: Pick<Clock, 'now'>) {
   const kinds = new Map<string, { keys: Set<Key>; unread: number; loggedAtMs: number }>()
   const kindOf = new Map<Key, string>()
   const leave = (key: Key) => {
@@ -27,7 +22,8 @@ export function failureNews({ now }: Pick<Clock, 'now'>): FailureNews {
   }
   return {
     succeeded: leave,
-    failed(key, message) {
+    /** Returns the news, including this failure; undefined if it can wait. */
+    failed(key: Key, message: string): News | undefined {
       const name = withoutNames(key, message)
       if (kindOf.get(key) !== name) leave(key)
       const kind = kinds.get(name) ?? { keys: new Set<Key>(), unread: 0, loggedAtMs: -Infinity }

@@ -1,13 +1,7 @@
 import type { Clock } from '../../kube/clock.ts'
 import type { Key } from '../../kube/objects.ts'
 
-/** Detects that a key needs the same step again and again, because another program undoes it. */
-export type RepeatedSteps = {
-  /** Notes the steps of a reconcile; returns the one that was needed too often. */
-  after(key: Key, steps: readonly string[]): string | undefined
-  /** Whether a step of the key was recently needed too often. */
-  isContested(key: Key): boolean
-}
+export type RepeatedSteps = ReturnType<typeof repeatedSteps>
 
 /** More often than any object needs a step, even one that a script creates, changes and deletes. */
 const [maxTimes, withinMs] = [12, 60_000]
@@ -15,8 +9,8 @@ const [maxTimes, withinMs] = [12, 60_000]
 /** How long after its last repetition a step becomes undisputed: several of the longest holds. */
 const rememberedMs = 150_000
 
-/** Starts without any steps. */
-export function repeatedSteps(clock: Pick<Clock, 'now'>): RepeatedSteps {
+/** Detects that a key needs the same step again and again, because another program undoes it. */
+export function repeatedSteps(clock: Pick<Clock, 'now'>) {
   /** When each step of a key was executed lately, the step that is longest ago first. */
   const recent = new Map<string, number[]>()
   const contested = new Map<Key, { step: string; untilMs: number }>()
@@ -33,6 +27,7 @@ export function repeatedSteps(clock: Pick<Clock, 'now'>): RepeatedSteps {
     recent.set(id, times)
     return times.length > maxTimes
   }
+  /** Whether a step of the key was recently needed too often. */
   const isContested = (key: Key): boolean => {
     const entry = contested.get(key)
     if (entry && entry.untilMs <= clock.now()) contested.delete(key)
@@ -40,7 +35,8 @@ export function repeatedSteps(clock: Pick<Clock, 'now'>): RepeatedSteps {
   }
   return {
     isContested,
-    after(key, steps) {
+    /** Notes the steps of a reconcile; returns the one that was needed too often. */
+    after(key: Key, steps: readonly string[]) {
       const nowMs = clock.now()
       forgetOld(nowMs)
       const known = isContested(key) ? contested.get(key)?.step : undefined

@@ -88,12 +88,15 @@ export function mover(options: MoverOptions): Mover {
       tried = undefined
     },
     forget: () => void (tried = undefined),
-    pause: (reason) => attempts.pause(reason),
+    pause: attempts.pause,
     refused: () => refused.current(),
   }
 }
 
-type Failing = Pick<MoverOptions, 'what' | 'log'> & { refused: Refusals; attempts: MoveAttempts }
+type Failing = Pick<MoverOptions, 'what' | 'log'> & {
+  refused: Refusals
+  attempts: ReturnType<typeof moveAttempts>
+}
 
 function fail(
   { what, log, refused, attempts }: Failing,
@@ -146,25 +149,13 @@ function assignInTime(
   return withTimeLimit({ ms: attemptTimeoutMs, timeoutError }, (signal) => assign(target, { signal, writeMs }))
 }
 
-/** Remembers moves and tries, and decides how long the next one waits. */
-type MoveAttempts = {
-  succeeded(): void
-  /** `retryAfterMs` is the wait that the provider asked for. */
-  failed(error: string, retryAfterMs: number): void
-  /** Notes that a try did not get its turn among many calls: the next one waits less than after a failure. */
-  postponed(error: string): void
-  /** Notes that the provider shows that the last try, for this reason, moved the address. */
-  settle(reason: MoveReason): void
-  pause(reason: MoveReason): Pause | undefined
-}
-
 const retry = { firstMs: 1_000, maxMs: 15_000 }
 /** A hundred moves take their turns within seconds. If the provider refuses for longer, the pauses grow. */
 const turn = { firstMs: 500, maxMs: 15_000 }
 const patience = 10
 
-/** Starts without moves and tries. */
-function moveAttempts({ cooldownMs, clock }: { cooldownMs: number; clock: Clock }): MoveAttempts {
+/** Remembers moves and tries, none at first, and decides how long the next one waits. */
+function moveAttempts({ cooldownMs, clock }: { cooldownMs: number; clock: Clock }) {
   /** The moves for facts and those for suspicions, each as many as matter. */
   let moves: PastMove[] = []
   /** Tries since the last move that the provider has shown. */
@@ -180,23 +171,26 @@ function moveAttempts({ cooldownMs, clock }: { cooldownMs: number; clock: Clock 
       tries += 1
       waitFor(backoffMs(tries, retry), 'the provider does not show the last move yet')
     },
-    failed(error, retryAfterMs) {
+    /** `retryAfterMs` is the wait that the provider asked for. */
+    failed(error: string, retryAfterMs: number) {
       tries += 1
       // The first failure is often a lost answer, which the next look resolves.
       const waitMs = tries > 1 ? backoffMs(tries - 1, retry) : 0
       waitFor(Math.max(waitMs, retryAfterMs), `the last try failed: ${error}`)
     },
-    postponed(error) {
+    /** Notes that a try did not get its turn among many calls: the next one waits less than after a failure. */
+    postponed(error: string) {
       postponements += 1
       waitFor(backoffMs(Math.ceil(postponements / patience), turn), `the last try failed: ${error}`)
     },
-    settle(reason) {
+    /** Notes that the provider shows that the last try, for this reason, moved the address. */
+    settle(reason: MoveReason) {
       tries = 0
       postponements = 0
       notBeforeMs = -Infinity
       moves = [...moves, { atMs: clock.now(), reason }].slice(-2 * rememberedMoves)
     },
-    pause(reason) {
+    pause(reason: MoveReason): Pause | undefined {
       const nowMs = clock.now()
       const again = { ms: notBeforeMs - nowMs, why }
       const cool = { ms: movePauseMs(reason, { nowMs, moves, cooldownMs }), why: 'it moved often lately' }
