@@ -1,31 +1,15 @@
 import type { ConfigMap, KubeObject, Node, Service } from '../kube/objects.ts'
+import type { Definition } from '../kube/definitions.ts'
 import type { ServerFacts } from '../kube/server-facts.ts'
+import type { Workload } from '../kube/workloads.ts'
 import type { IpAddress } from '../lib/ip-address.ts'
 import type { LoadBalancer } from './setting.ts'
 import type { Remedy } from '../lib/remedy.ts'
 
-/** A Deployment, a DaemonSet or a static pod, with the fields that checks read. */
-export type RunningProgram = KubeObject & {
-  spec?: {
-    replicas?: number
-    template?: { spec?: { nodeSelector?: Record<string, string>; containers?: ProgramContainer[] } }
-  }
-  status?: { readyReplicas?: number; desiredNumberScheduled?: number; numberReady?: number }
+/** The peers to which the speaker of one node announces a Service. */
+export type AnnouncementState = KubeObject & {
+  status?: { node?: string; serviceName?: string; serviceNamespace?: string; peers?: string[] }
 }
-
-export type ProgramContainer = {
-  name?: string
-  image?: string
-  args?: string[]
-  env?: { name: string; value?: string }[]
-}
-
-/** A CRD, with the fields that checks read. */
-export type KindDefinition = KubeObject & {
-  spec?: { versions?: { name: string; served?: boolean; schema?: { openAPIV3Schema?: FieldSchema } }[] }
-}
-
-type FieldSchema = { format?: string; maximum?: number; properties?: Record<string, FieldSchema | undefined> }
 
 /** An address that a Service has held long enough to be announced. */
 export type HeldAddress = { service: Service; address: IpAddress; text: string }
@@ -33,22 +17,20 @@ export type HeldAddress = { service: Service; address: IpAddress; text: string }
 /** The facts for the checks of announcing software. Each check names those it needs. */
 export type SoftwareFacts = {
   server: ServerFacts
-  workloads: readonly RunningProgram[]
+  workloads: readonly Workload[]
   nodes: readonly Node[]
   held: readonly HeldAddress[]
   /** MetalLB's CRDs. */
-  definitions: readonly KindDefinition[]
+  definitions: readonly Definition[]
   /** MetalLB's pools, peers, advertisements and reports. */
   metallb: readonly KubeObject[]
-  /** The ConfigMap that MetalLB before 0.13 reads. */
+  /** The ConfigMap that MetalLB before 0.13 reads, with the passwords of its peers. */
   document: ConfigMap | undefined
-  /** Which Services the speakers of MetalLB announce. */
-  announcements: readonly (KubeObject & {
-    status?: { serviceName?: string; serviceNamespace?: string; peers?: string[] }
-  })[]
+  /** Which Services the speakers of MetalLB announce, from 0.15 on. */
+  announcements: readonly AnnouncementState[]
   /** The objects that the configured announcing software reads. */
   announcer: { existing: readonly KubeObject[] }
-  /** Cilium's ConfigMap, in any namespace. */
+  /** Cilium's ConfigMap, in any namespace; none if the setting chooses other software. */
   ciliumConfigs: readonly ConfigMap[]
   /** The objects that configure Cilium's sessions. */
   ciliumSessions: readonly (KubeObject & { spec: { bgpInstances?: { peers?: { peerAddress: string }[] }[] } })[]

@@ -1,9 +1,10 @@
 import type { KubeObject, Rule } from '../kube/objects.ts'
 import type { Resource } from '../kube/resource.ts'
+import type { Definition } from '../kube/definitions.ts'
 import type { Annotation } from '../lib/annotation.ts'
 import type { RequestAnnotations } from '../settings/service-policy.ts'
 import type { Announcer, FormerConfiguration } from './announcer.ts'
-import type { ConfiguredSessions, KindDefinition, SoftwareCheck, SoftwareFacts } from './check.ts'
+import type { ConfiguredSessions, SoftwareCheck, SoftwareFacts } from './check.ts'
 import type { LoadBalancer, LoadBalancerScheme, Reach } from './setting.ts'
 import type { Remedy } from '../lib/remedy.ts'
 
@@ -50,7 +51,7 @@ export type Software<Kind extends LoadBalancer['kind'] = LoadBalancer['kind']> =
   /** The command that shows which BGP sessions are up. */
   sessionsCommand?(loadBalancer: LoadBalancer & { kind: Kind }): Remedy
   /** Whether it reads a document instead of objects, according to the CRDs in the cluster. */
-  readsDocument?(loadBalancer: LoadBalancer, definitions: readonly KindDefinition[]): boolean
+  readsDocument?(loadBalancer: LoadBalancer, definitions: readonly Definition[]): boolean
   checks?: readonly SoftwareCheck[]
   /** The BGP sessions that it is configured with, even if the setting chooses other software. */
   sessions?: {

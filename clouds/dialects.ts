@@ -5,6 +5,7 @@ import { equinixMetalDialect } from './equinix-metal/provider.ts'
 import { hetznerDialect } from './hetzner/provider.ts'
 import { phoenixnapDialect } from './phoenixnap/provider.ts'
 import { scalewayDialect } from './scaleway/provider.ts'
+import { type Workload, containersIn } from '../kube/workloads.ts'
 
 /** Every dialect of every cloud, in the order of the documentation. */
 export const dialects: readonly Dialect[] = [
@@ -17,16 +18,7 @@ export const dialects: readonly Dialect[] = [
 ]
 
 /** The program with this image that a dialect replaces; undefined for any other program. */
-export function replacedProgram({ metadata, spec }: SeenWorkload): DialectPredecessor | undefined {
-  const containers = spec?.template?.spec?.containers ?? []
-  return programIn(
-    dialects.flatMap(({ predecessors }) => predecessors),
-    containers,
-    metadata,
-  )?.program
-}
-
-type SeenWorkload = {
-  metadata: { namespace?: string; name: string }
-  spec?: { template?: { spec?: { containers?: { image?: string; command?: string[]; args?: string[] }[] } } }
+export function replacedProgram(workload: Workload): DialectPredecessor | undefined {
+  const predecessors = dialects.flatMap((dialect) => dialect.predecessors)
+  return programIn(predecessors, containersIn(workload), workload.metadata)?.program
 }

@@ -36,16 +36,6 @@ export function heldOf<S extends Service>(all: readonly S[], records: readonly E
   }
 }
 
-/** All ElasticIPs; none if the API server does not know the kind: it was never installed, or is deleted already. */
-export async function readRecords(client: KubeClient): Promise<ElasticIP[]> {
-  try {
-    return await listAll(client, elasticIPs)
-  } catch (error) {
-    if (isNotFound(error)) return []
-    throw error
-  }
-}
-
 /** The deletions of both webhook configurations. */
 export function webhookDeletions(client: KubeClient): Change[] {
   const deletion = (resource: Resource<KubeObject>, name: string): Change => ({

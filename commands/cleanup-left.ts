@@ -26,7 +26,7 @@ export async function readAnnouncing(client: KubeClient): Promise<Pick<LeftBehin
   const unread: LeftBehind['unread'] = []
   const read = async (kind: Resource<KubeObject>) => {
     try {
-      return await listAllKnown(client, kind, {})
+      return await listAllKnown(client, kind)
     } catch (error) {
       // Calico has its own API server, which may leave its registration behind when it is uninstalled.
       if (!(error instanceof KubeError)) throw error

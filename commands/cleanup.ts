@@ -2,11 +2,11 @@ import type { KubeClient } from '../kube/client.ts'
 import { mirrorSlicesSelector } from '../controllers/control-plane/mirror-objects.ts'
 import { connect } from '../kube/connect.ts'
 import { KubeError, isForbidden } from '../kube/errors.ts'
-import { listAll } from '../kube/list-all.ts'
+import { listAll, listAllKnown } from '../kube/list-all.ts'
 import { type ConfigMap, type Service, keyOf } from '../kube/objects.ts'
 import { type Clock, systemClock } from '../kube/clock.ts'
 import { configMaps, endpointSlices, nodes, services, leases, nodeLeaseNamespace } from '../kube/resource.ts'
-import type { ElasticIP } from '../ledger/record/elastic-ip.ts'
+import { type ElasticIP, elasticIPs } from '../ledger/record/elastic-ip.ts'
 import { upstreamFinalizer } from '../ledger/record/names.ts'
 import { type CommandFlags, kubeconfigFlags, withFlags } from '../lib/remedy.ts'
 import { names } from '../settings/installed-names.ts'
@@ -18,7 +18,6 @@ import {
   heldOf,
   mirrorDeletions,
   ours,
-  readRecords,
   recordChange,
   serviceChange,
   webhookDeletions,
@@ -50,7 +49,7 @@ export async function cleanUp(client: KubeClient, { yes, flags }: Cleaning, deps
   endWhenStopped(deps, 'stopped before it was done; run the command again')
   const [all, records, takeover, renewals] = await Promise.all([
     listAll(client, services),
-    readRecords(client),
+    listAllKnown(client, elasticIPs),
     readTakeover(client),
     readRenewals(client),
   ])
@@ -199,7 +198,11 @@ async function returnedText(
   { renewals, clock }: { renewals: Renewals; clock: Pick<Clock, 'sleep'> },
 ): Promise<string | undefined> {
   await clock.sleep(lookAgainMs)
-  const [all, records, now] = await Promise.all([listAll(client, services), readRecords(client), readRenewals(client)])
+  const [all, records, now] = await Promise.all([
+    listAll(client, services),
+    listAllKnown(client, elasticIPs),
+    readRenewals(client),
+  ])
   const held = heldOf(all, records)
   const signs = [
     ...[...now].flatMap(([lease, at]) => (renewals.get(lease) === at ? [] : [`lease ${lease} was renewed`])),

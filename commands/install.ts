@@ -9,7 +9,7 @@ import { type ObjectRights, announcerRights, givenWhere } from '../announcers/ob
 import { kubeconfigFlags, withFlags } from '../lib/remedy.ts'
 import { installObjects } from '../manifests/install.ts'
 import { names } from '../settings/installed-names.ts'
-import { customResourceDefinitions, resourceOf } from '../manifests/resources.ts'
+import { resourceOf } from '../manifests/resources.ts'
 import { webhookIdentities } from '../webhooks/identities.ts'
 import { newPathSecret, readPathSecret } from '../webhooks/paths/path-secret.ts'
 import type { InstallSettings } from './settings/commands.ts'
@@ -18,6 +18,7 @@ import { installRefusal, readInstalled } from './installed.ts'
 import type { Discovery } from '../kube/discovery.ts'
 import { type ManifestPart, manifestRights } from '../manifests/manifest-rights.ts'
 import { readManifest } from '../kube/manifest-file.ts'
+import { type Definition, definitions } from '../kube/definitions.ts'
 import { manifestProblem } from './settings/serve.ts'
 import { SettingsError } from '../settings/problems.ts'
 
@@ -55,7 +56,7 @@ export async function applyInstallation(settings: Installation, deps: CommandDep
   const announcing = await announcerRightsNow(client, settings, print)
   for (const object of [...objectsOf(settings, pathSecret, announcing), ...rights]) {
     await client.apply(resourceOf(object), object, { fieldManager })
-    if (object.kind === customResourceDefinitions.kind) await waitUntilEstablished(client, object)
+    if (object.kind === definitions.kind) await waitUntilEstablished(client, object)
     print(`applied ${object.kind} ${keyOf(object)}\n`)
   }
   print(nextStep(settings))
@@ -92,7 +93,7 @@ function nextStep({ namespace, webhookUrl }: Installation): string {
 /** The API server does not serve the kind until its CRD is established. */
 async function waitUntilEstablished(client: KubeClient, { metadata: { name } }: KubeObject): Promise<void> {
   for (let tries = 0; tries < 150; tries += 1) {
-    const definition = await client.get(customResourceDefinitions, { name })
+    const definition = await client.get(definitions, { name })
     if (definition?.status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True')) return
     await sleep(200)
   }
@@ -130,15 +131,9 @@ function refusal(problem: string): string {
   return `has an object that the process gets no right to apply: ${problem}`
 }
 
-type Definition = KubeObject & {
-  spec?: { group?: string; scope?: string; names?: { kind?: string; plural?: string } }
-}
-
 /** The resource of a kind that the manifest itself defines: the API server does not know it yet. */
 function definedIn(manifest: KubeObject[], { apiVersion, kind }: KubeObject): ManifestPart['resource'] | undefined {
-  const specs = manifest
-    .filter((one) => one.kind === customResourceDefinitions.kind)
-    .map(({ spec }: Definition) => spec)
+  const specs = manifest.filter((one) => one.kind === definitions.kind).map(({ spec }: Definition) => spec)
   const found = specs.find((spec) => spec?.names?.kind === kind && apiVersion.startsWith(`${spec.group}/`))
   const { plural } = found?.names ?? {}
   return plural === undefined ? undefined : { plural, namespaced: found?.scope === 'Namespaced' }

@@ -29,11 +29,7 @@ export async function readAnnouncer(
   const configuration = announcerObjects(context)
   if (!configuration) return { existing: [], reports: [], unknown: [] }
   const kinds = configuration.kinds.map(({ resource }) => resource).filter(({ kind }) => kind !== secrets.kind)
-  const read = async (resource: Resource<KubeObject>): Promise<KubeObject[] | undefined> => {
-    const { apiVersion, kind } = resource
-    const items = await ifKnown(undefined, () => listAll(reader, resource))
-    return items?.map((item) => ({ ...item, apiVersion, kind }))
-  }
+  const read = (resource: Resource<KubeObject>) => ifKnown(undefined, () => listAll(reader, resource))
   const [existing, reports] = await Promise.all([
     Promise.all(kinds.map(read)),
     Promise.all(configuration.reports.map(read)),

@@ -3,7 +3,7 @@ import { ciliumResources } from '../announcers/cilium/resources.ts'
 import { bgpAdvertisements, bgpPeers, configurationStates, ipAddressPools } from '../announcers/metallb/resources.ts'
 import type { ListOptions } from '../kube/client.ts'
 import type { Credentials } from '../kube/credentials.ts'
-import { listAll, ifKnown } from '../kube/list-all.ts'
+import { listAll, listAllKnown } from '../kube/list-all.ts'
 import { type KubeObject, type ClientConfig, type WebhookConfiguration, splitKey } from '../kube/objects.ts'
 import {
   type Resource,
@@ -17,14 +17,16 @@ import {
   validatingWebhookConfigurations,
 } from '../kube/resource.ts'
 import { serverFacts } from '../kube/server-facts.ts'
+import { type Pod, type Workload, listWorkloads, pods } from '../kube/workloads.ts'
+import { definitions } from '../kube/definitions.ts'
 import { elasticIPs } from '../ledger/record/elastic-ip.ts'
 import { names } from '../settings/installed-names.ts'
 import { components } from '../telemetry/event-recorders.ts'
 import { readAnnouncer } from './announcer.ts'
 import { type Fact, readFact } from './fact.ts'
-import type { Context, Facts, Pod, Values, Workload, RoleObject } from './facts.ts'
+import type { Context, Facts, Values, RoleObject } from './facts.ts'
 import { elasticIPDefinition } from '../manifests/elastic-ip-crd.ts'
-import { announcementStates, daemonSets, definitionsRead, deployments, pods, sessionStates } from './kinds.ts'
+import { announcementStates, sessionStates } from './kinds.ts'
 import type { ClusterReader, Reader } from './reader.ts'
 import type { CloudFactName } from './cloud.ts'
 import { type ObjectRights, announcerRights, givenWhere } from '../announcers/object-rights.ts'
@@ -51,11 +53,11 @@ export function sharedReads({ reader, credentials, userAgent, context }: SharedS
     services: readFact(() => listAll(reader, services)),
     nodes: readFact(() => listAll(reader, nodes)),
     definitions: readFact(async () =>
-      (await listAll(reader, definitionsRead)).filter(({ metadata }) => metadata.name.endsWith('.metallb.io')),
+      (await listAll(reader, definitions)).filter(({ metadata }) => metadata.name.endsWith('.metallb.io')),
     ),
     metallb: readFact(() => metallbObjects(reader)),
     document: readFact(() => readDocument(reader, context)),
-    sessions: readFact(() => listKnown(reader, sessionStates)),
+    sessions: readFact(() => listAllKnown(reader, sessionStates)),
   }
 }
 
@@ -81,27 +83,20 @@ export async function clusterFacts(source: ClusterSource): Promise<ClusterFacts>
     ),
     records: all(elasticIPs),
     workloads: readFact(async () => [
-      ...(await readWorkloads(reader)),
+      ...(await listWorkloads(reader)),
       ...staticPods(await listAll(reader, pods, { namespace: 'kube-system' })),
     ]),
     leases: all(leases, { namespace: process.leaseNamespace }),
     events: readFact(() => recentEvents(reader, context.now)),
     roles: readFact(() => installedRoles(reader, context)),
-    elasticIPDefinition: readFact(() => reader.get(definitionsRead, { name: elasticIPDefinition.metadata.name })),
+    elasticIPDefinition: readFact(() => reader.get(definitions, { name: elasticIPDefinition.metadata.name })),
     announcer: readFact(() => readAnnouncer(reader, context)),
     ciliumConfigs: readFact(() => ciliumConfigs(reader, context)),
     kubeProxyConfig: readFact(() => readKubeProxyConfig(reader, context)),
-    ciliumSessions: readFact(() => listKnown(reader, ciliumResources.clusterConfigs)),
-    announcements: readFact(() => listKnown(reader, announcementStates)),
+    ciliumSessions: readFact(() => listAllKnown(reader, ciliumResources.clusterConfigs)),
+    announcements: readFact(() => listAllKnown(reader, announcementStates)),
     mirror: readFact(() => reader.get(services, splitKey(context.vendor.policy.controlPlaneService))),
   })
-}
-
-/** Every Deployment and DaemonSet. */
-export async function readWorkloads(reader: Reader): Promise<Workload[]> {
-  const kinds: Resource<Workload>[] = [deployments, daemonSets]
-  const lists = await Promise.all(kinds.map((kind) => listAll(reader, kind)))
-  return lists.flat()
 }
 
 /** The mirrors of static pods, as workloads: the manifest of each is on its node, and nothing else runs it. */
@@ -166,7 +161,7 @@ async function recentEvents(reader: ClusterReader, now: Date): Promise<Values['e
 /** MetalLB's objects in every namespace; none if the cluster does not know their kinds. */
 async function metallbObjects(reader: Reader): Promise<KubeObject[]> {
   const kinds: Resource<KubeObject>[] = [ipAddressPools, bgpPeers, bgpAdvertisements, configurationStates]
-  return (await Promise.all(kinds.map((kind) => listKnown(reader, kind)))).flat()
+  return (await Promise.all(kinds.map((kind) => listAllKnown(reader, kind)))).flat()
 }
 
 /** MetalLB's ConfigMap, if the settings name one that it may read. */
@@ -184,11 +179,6 @@ async function ciliumConfigs(reader: ClusterReader, { vendor }: Context): Promis
 async function readKubeProxyConfig(reader: Reader, { vendor }: Context): Promise<Values['kubeProxyConfig']> {
   if (softwareOf(vendor.loadBalancer)?.needs !== 'assignment') return undefined
   return reader.get(configMaps, { namespace: 'kube-system', name: 'kube-proxy' })
-}
-
-/** All objects of a kind; none if the cluster does not know it. */
-function listKnown<T extends KubeObject>(reader: Reader, resource: Resource<T>): Promise<T[]> {
-  return ifKnown([], () => listAll(reader, resource))
 }
 
 const kinds = ['Role', 'RoleBinding', 'ClusterRole', 'ClusterRoleBinding']

@@ -1,5 +1,5 @@
-import { keyOf } from '../kube/objects.ts'
-import type { Container, Pod, Workload } from './facts.ts'
+import { type ObjectMeta, keyOf } from '../kube/objects.ts'
+import { type Container, type Pod, type Workload, containersIn, isRunning } from '../kube/workloads.ts'
 import { programIn } from '../clouds/dialect/define-dialect.ts'
 import { type Predecessor, predecessors } from './predecessors.ts'
 
@@ -17,7 +17,7 @@ export type FoundPredecessors = {
 export function findPredecessors(workloads: readonly Workload[], pods: readonly Pod[]): FoundPredecessors {
   const found = workloads
     .flatMap((object) => {
-      const inside = predecessorIn(object.spec?.template?.spec?.containers, object.metadata)
+      const inside = predecessorIn(containersIn(object), object.metadata)
       return inside ? [{ object, ...inside }] : []
     })
     .toSorted((one, other) => orderOf(one).localeCompare(orderOf(other)))
@@ -29,16 +29,10 @@ export function findPredecessors(workloads: readonly Workload[], pods: readonly 
   }
 }
 
-/** Whether a workload has a pod, or should have one. */
-export function isRunning({ kind, spec, status }: Workload): boolean {
-  if (kind === 'DaemonSet') return (status?.desiredNumberScheduled ?? 0) + (status?.currentNumberScheduled ?? 0) > 0
-  return (spec?.replicas ?? 1) > 0 || (status?.replicas ?? 0) > 0
-}
-
 /** The container that runs a predecessor, by its image, its command line or the name of its workload. */
 export function predecessorIn(
   containers: readonly Container[] = [],
-  at?: Workload['metadata'],
+  at?: ObjectMeta,
 ): Omit<FoundWorkload, 'object'> | undefined {
   const found = programIn(predecessors, containers, at)
   return found && { container: found.container, predecessor: found.program, image: found.container.image ?? '' }

@@ -1,6 +1,6 @@
 import { isForbidden } from '../kube/errors.ts'
 import { configMaps, secrets } from '../kube/resource.ts'
-import type { EnvFrom, EnvVar, Workload } from './facts.ts'
+import type { EnvFrom, EnvVar, Workload } from '../kube/workloads.ts'
 import type { FoundWorkload } from './find-predecessors.ts'
 import type { Reader } from './reader.ts'
 

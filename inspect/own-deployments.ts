@@ -1,8 +1,8 @@
 import { isForbidden } from '../kube/errors.ts'
 import { listAll } from '../kube/list-all.ts'
+import { type Container, type Workload, containersIn, deployments } from '../kube/workloads.ts'
 import { names } from '../settings/installed-names.ts'
-import type { Container, Workload } from './facts.ts'
-import { clusterRoleBindings, deployments } from './kinds.ts'
+import { clusterRoleBindings } from './kinds.ts'
 import type { Reader } from './reader.ts'
 
 /** The label of the Deployments of eip-admission, however they were installed. */
@@ -29,6 +29,6 @@ function unlessForbidden(error: unknown): undefined {
 
 /** The container of the process: others may come before it. */
 export function ownContainer(found: readonly Workload[]): Container | undefined {
-  const containers = found.flatMap(({ spec }) => spec?.template?.spec?.containers ?? [])
+  const containers = found.flatMap(containersIn)
   return containers.find(({ name }) => name === 'eip-admission') ?? containers[0]
 }

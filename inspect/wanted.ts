@@ -1,3 +1,4 @@
+import type { HeldAddress } from '../announcers/check.ts'
 import { type Service, keyOf } from '../kube/objects.ts'
 import { type IpAddress, canonicalIpAddress, parseIpAddress, isInRanges } from '../lib/ip-address.ts'
 import { type ElasticIP, claimKey, heldAddress, phaseOf } from '../ledger/record/elastic-ip.ts'
@@ -63,10 +64,12 @@ export function isOverdue({ creationTimestamp }: { creationTimestamp?: string },
 
 const overdueMs = 300_000
 
-export type Held = { service: Service; address: IpAddress; text: string }
-
 /** Addresses that Services have held for so long that they should be announced. */
-export function heldByServices(services: readonly Service[], records: readonly ElasticIP[], context: Context): Held[] {
+export function heldByServices(
+  services: readonly Service[],
+  records: readonly ElasticIP[],
+  context: Context,
+): HeldAddress[] {
   return services.flatMap((service) => {
     if (!isOverdue(service.metadata, context)) return []
     return records

@@ -49,16 +49,12 @@ async function readPage<T extends KubeObject>(
 }
 
 /** All objects of a kind; none if the cluster does not serve the kind. */
-export function listAllKnown(
-  client: KubeClient,
-  resource: Resource<KubeObject>,
-  options: Pick<ListOptions, 'namespace' | 'labelSelector' | 'signal'>,
-): Promise<KubeObject[]> {
-  return ifKnown([], async () => {
-    // The items of a list lack apiVersion and kind.
-    const { apiVersion, kind } = resource
-    return (await listAll(client, resource, options)).map((item) => ({ ...item, apiVersion, kind }))
-  })
+export function listAllKnown<T extends KubeObject>(
+  client: Client,
+  resource: Resource<T>,
+  options: Parameters<typeof listAll>[2] = {},
+): Promise<T[]> {
+  return ifKnown([], () => listAll(client, resource, options))
 }
 
 /** The result of a read, or a substitute if the cluster does not serve the kind. */

@@ -8,7 +8,7 @@ import { allRequestAnnotations } from '../ledger/users/possible-users.ts'
 import { Refusal } from './io.ts'
 import { isClaimedBy } from '../ledger/record/source.ts'
 import { canonicalIpAddress } from '../lib/ip-address.ts'
-import type { Workload } from '../inspect/facts.ts'
+import type { Workload } from '../kube/workloads.ts'
 import { listOwnDeployments } from '../inspect/own-deployments.ts'
 import { ownNamespace } from '../settings/process.ts'
 

@@ -1,6 +1,7 @@
 import { keyOf } from '../../kube/objects.ts'
+import type { Workload } from '../../kube/workloads.ts'
 import { withoutClass } from '../../settings/service-policy.ts'
-import { type RunningProgram, type SoftwareFindings, defineSoftwareCheck } from '../check.ts'
+import { type SoftwareFindings, defineSoftwareCheck } from '../check.ts'
 import { containersOf } from '../shared/programs.ts'
 import type { Remedy } from '../../lib/remedy.ts'
 
@@ -57,10 +58,7 @@ export const ciliumSettings = defineSoftwareCheck({
 })
 
 /** The command names a version: otherwise Helm would take the newest chart and upgrade the cluster's network. */
-function upgrade(
-  set: string,
-  { namespace, workloads }: { namespace: string; workloads: readonly RunningProgram[] },
-): Remedy {
+function upgrade(set: string, { namespace, workloads }: { namespace: string; workloads: readonly Workload[] }): Remedy {
   const version = agentVersion(workloads.filter(({ metadata }) => metadata.namespace === namespace))
   const command =
     `helm upgrade cilium cilium/cilium -n ${namespace} --version ${version ?? 'VERSION'} --reuse-values --set ${set} ` +
@@ -69,7 +67,7 @@ function upgrade(
 }
 
 /** The version in the name of the agents' image, which is also the chart's. */
-function agentVersion(workloads: readonly RunningProgram[]): string | undefined {
+function agentVersion(workloads: readonly Workload[]): string | undefined {
   const agents = containersOf(workloads, /(^|\/)cilium:v?\d/)
   const versions = new Set(agents.map(({ image }) => /:v?(\d+\.\d+\.\d+[^@]*)/.exec(image)?.[1]))
   const [version, ...others] = versions

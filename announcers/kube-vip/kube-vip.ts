@@ -1,8 +1,9 @@
 import { type Service, ingressOf, keyOf } from '../../kube/objects.ts'
+import type { Container, Workload } from '../../kube/workloads.ts'
 import { withoutClass } from '../../settings/service-policy.ts'
 import type { Announcer } from '../announcer.ts'
 import type { Software } from '../software.ts'
-import { type ProgramContainer, type RunningProgram, type SoftwareFindings, defineSoftwareCheck } from '../check.ts'
+import { type SoftwareFindings, defineSoftwareCheck } from '../check.ts'
 import { containersOf, notReady } from '../shared/programs.ts'
 import { type Remedy, shell } from '../../lib/remedy.ts'
 
@@ -32,7 +33,7 @@ const kubeVipCheck = defineSoftwareCheck({
   },
 })
 
-function brokenVersion(workload: RunningProgram, { name, image = '' }: ProgramContainer): SoftwareFindings {
+function brokenVersion(workload: Workload, { name, image = '' }: Container): SoftwareFindings {
   if (!/:v?1\.(0\.\d+|1\.[0-2])(?!\d)/.test(image)) return []
   const good = image.replace(/:v?1\..*$/, ':v1.2.3')
   const command = shell`kubectl set image ${placeOf(workload)} ${name}=${good}   # or a later version`
@@ -45,8 +46,8 @@ function brokenVersion(workload: RunningProgram, { name, image = '' }: ProgramCo
 }
 
 function unfitSettings(
-  workload: RunningProgram,
-  { name: container, env = [], args = [] }: ProgramContainer,
+  workload: Workload,
+  { name: container, env = [], args = [] }: Container,
   peerDomain: string,
 ): SoftwareFindings {
   const flags = args.flatMap((arg, n) => (arg === '--annotations' ? (args[n + 1] ?? []) : arg.split('=').slice(1)))
@@ -67,13 +68,13 @@ function unfitSettings(
 }
 
 /** A static pod changes only through its manifest on the node. */
-function fixOf({ kind, metadata }: RunningProgram, { command, change }: { command: Remedy; change: string }): Remedy {
+function fixOf({ kind, metadata }: Workload, { command, change }: { command: Remedy; change: string }): Remedy {
   if (kind !== 'Pod') return command
   const node = metadata.ownerReferences?.[0]?.name ?? 'its node'
   return `set ${change} in the manifest of ${metadata.name} on ${node}, in the folder of static pods`
 }
 
-function placeOf({ kind, metadata: { namespace, name } }: RunningProgram): string {
+function placeOf({ kind, metadata: { namespace, name } }: Workload): string {
   return `-n ${namespace} ${kind.toLowerCase()}/${name}`
 }
 

@@ -1,20 +1,21 @@
 import { type KubeObject, keyOf } from '../../kube/objects.ts'
-import type { ProgramContainer, RunningProgram, SoftwareFindings } from '../check.ts'
+import { type Container, type Workload, containersIn } from '../../kube/workloads.ts'
+import type { SoftwareFindings } from '../check.ts'
 
 /** The containers that run a matching image, each with its workload. */
 export function containersOf(
-  workloads: readonly RunningProgram[],
+  workloads: readonly Workload[],
   image: RegExp,
-): { workload: RunningProgram; container: ProgramContainer; image: string }[] {
+): { workload: Workload; container: Container; image: string }[] {
   return workloads.flatMap((workload) =>
-    (workload.spec?.template?.spec?.containers ?? []).flatMap((container) =>
+    containersIn(workload).flatMap((container) =>
       image.test(container.image ?? '') ? [{ workload, container, image: container.image ?? '' }] : [],
     ),
   )
 }
 
 /** The finding that no pod of a workload is ready. */
-export function notReady(workload: RunningProgram): SoftwareFindings {
+export function notReady(workload: Workload): SoftwareFindings {
   const { kind, spec, status = {} } = workload
   const isDaemonSet = kind === 'DaemonSet'
   const wanted = isDaemonSet ? (status.desiredNumberScheduled ?? 0) : (spec?.replicas ?? 1)

@@ -9,6 +9,8 @@ import type { CloudProvider } from '../ports/cloud-provider.ts'
 import type { Exchange } from '../ports/cloud.ts'
 import type { ProxyEnvironment } from '../http/send.ts'
 import type { Log } from '../../kube/log.ts'
+import type { ObjectMeta } from '../../kube/objects.ts'
+import type { Container } from '../../kube/workloads.ts'
 
 /** A program that a dialect replaces, as installed by its own manifests and charts. */
 export type DialectPredecessor = {
@@ -32,7 +34,6 @@ export type DialectPredecessor = {
 }
 
 type Named = Pick<DialectPredecessor, 'image' | 'binary' | 'workload'>
-type SeenContainer = { image?: string; command?: string[]; args?: string[] }
 /** Whether an image has the name of a program's image, under any registry. */
 export function isImageOf({ image }: Pick<DialectPredecessor, 'image'>, seen: string): boolean {
   return new RegExp(`(^|/)${image}(?=[:@]|$)`).test(seen)
@@ -42,15 +43,15 @@ export function isImageOf({ image }: Pick<DialectPredecessor, 'image'>, seen: st
  * The first program that one of these containers runs: by its image, or else by its command line or the name of its
  * workload. Companies build the same program under other image names.
  */
-export function programIn<P extends Named, C extends SeenContainer>(
+export function programIn<P extends Named>(
   programs: readonly P[],
-  containers: readonly C[],
-  at?: { namespace?: string | undefined; name: string },
-): { program: P; container: C } | undefined {
-  const isBinary = ({ binary }: P, { command = [], args = [] }: C) =>
+  containers: readonly Container[],
+  at?: ObjectMeta,
+): { program: P; container: Container } | undefined {
+  const isBinary = ({ binary }: P, { command = [], args = [] }: Container) =>
     [...command, ...args].some((word) => word.replace(/^.*\//, '') === binary)
   const isWorkload = ({ workload }: P) => at?.namespace === workload.namespace && at.name === workload.name
-  const ways: ((container: C) => P | undefined)[] = [
+  const ways: ((container: Container) => P | undefined)[] = [
     ({ image = '' }) => programs.find((one) => isImageOf(one, image)),
     // A fork has the same names, and comes before the original in the list.
     (container) => programs.findLast((one) => isBinary(one, container)),

@@ -1,6 +1,6 @@
+import type { SoftwareCheck, SoftwareFinding } from '../../announcers/check.ts'
 import { valuesOf } from '../../inspect/fact.ts'
 import type { Context, FactName, Facts, Values } from '../../inspect/facts.ts'
-import type { Remedy } from '../../lib/remedy.ts'
 
 /** The parts of the report, in its order. */
 export const sections = [
@@ -18,35 +18,23 @@ export const sections = [
 
 export type Section = (typeof sections)[number]
 
-/**
- * A problem: what and where, why it matters, and the command that fixes it. `manual`: `doctor` cannot see it, but the
- * command shows it to a person.
- */
-export type Finding = { level: Result['level']; what: string; why: string; fix: Remedy; isUnseen?: true }
+/** A problem that a check finds. */
+export type Finding = Omit<SoftwareFinding, 'level'> & { level: Result['level'] }
 
 export type Findings = Finding | readonly Finding[]
 
 /** A line of the report. `unknown`: a fact could not be read, so nothing was checked. */
-export type Result = {
+export type Result = Partial<Omit<SoftwareFinding, 'level'>> & {
   section: Section
   check: string
-  level: 'ok' | 'manual' | 'warning' | 'error' | 'unknown'
+  level: SoftwareFinding['level'] | 'ok' | 'unknown'
   what: string
-  why?: string
-  fix?: Remedy
-  /** The missing program may run where the cluster does not show it. */
-  isUnseen?: true
   /** Why a fact could not be read, if it is `unknown`. */
   unread?: string
 }
 
-type Declaration<Need extends FactName> = {
-  id: string
+type Declaration<Need extends FactName> = Pick<SoftwareCheck, 'id' | 'checks' | 'good'> & {
   section: Section
-  /** The subject of the check, for the reference. */
-  checks: string
-  /** The text of the report if nothing is wrong. */
-  good: string
   needs: readonly Need[]
   /** Whether the settings make the check meaningful; otherwise it is left out. */
   applies?: (context: Context) => boolean

@@ -1,7 +1,7 @@
 import type { KubeClient } from '../../kube/client.ts'
 import { listAll, ifKnown } from '../../kube/list-all.ts'
 import type { Key } from '../../kube/objects.ts'
-import type { AnnouncementState } from '../../inspect/facts.ts'
+import type { AnnouncementState } from '../../announcers/check.ts'
 import { announcementStates } from '../../inspect/kinds.ts'
 import { counted } from '../../lib/text.ts'
 

@@ -4,7 +4,7 @@ import { metallbKinds } from '../../announcers/metallb/resources.ts'
 import type { AnnouncerMarks } from '../../announcers/software.ts'
 import { listAllKnown } from '../../kube/list-all.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import type { Key } from '../../kube/objects.ts'
+import type { Key, KubeObject } from '../../kube/objects.ts'
 import { names } from '../../settings/installed-names.ts'
 import type { ObjectRef, PlannedLease, PlannedService, PredecessorWorkload, TakeoverPlan } from './plan/plan.ts'
 import { type AnnouncingNodes, readAnnouncing } from './announcing-nodes.ts'
@@ -68,7 +68,7 @@ export async function readFound(client: KubeClient, plan: TakeoverPlan): Promise
   const { id, workloads, lease } = plan.predecessor
   const [announcing, ...lists] = await Promise.all([
     readAnnouncing(client),
-    ...metallbKinds.map((kind) => listAllKnown(client, kind, {})),
+    ...metallbKinds.map((kind) => listAllKnown<KubeObject>(client, kind)),
   ])
   const metallb = foundObjects(lists.flat(), predecessorNamed(id).metallb)
   const document = plan.announcer.objects.find(({ kind }) => kind === 'ConfigMap')

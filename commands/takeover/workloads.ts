@@ -2,21 +2,19 @@ import type { KubeClient } from '../../kube/client.ts'
 import { listAll } from '../../kube/list-all.ts'
 import { keyOf } from '../../kube/objects.ts'
 import type { Resource } from '../../kube/resource.ts'
+import { type Pod, type Workload, daemonSets, deployments, pods } from '../../kube/workloads.ts'
 import { names, stoppedLabel } from '../../settings/installed-names.ts'
-import type * as inspect from '../../inspect/facts.ts'
-import type { Pod } from '../../inspect/facts.ts'
-import { daemonSets, deployments, pods } from '../../inspect/kinds.ts'
 import type { ObjectRef } from './plan/plan.ts'
 import type { Missing, TakeoverStep } from './steps.ts'
 import { matchesSelector } from '../../lib/label-selector.ts'
 import { counted } from '../../lib/text.ts'
 
 /** A Deployment or a DaemonSet that a takeover can stop and start. */
-export type StoppableWorkload = inspect.Workload & { kind: 'Deployment' | 'DaemonSet' }
+export type StoppableWorkload = Workload & { kind: 'Deployment' | 'DaemonSet' }
 
 export type WorkloadRef = ObjectRef & { kind: StoppableWorkload['kind'] }
 
-const resources: Record<StoppableWorkload['kind'], Resource<inspect.Workload>> = {
+const resources: Record<StoppableWorkload['kind'], Resource<Workload>> = {
   Deployment: deployments,
   DaemonSet: daemonSets,
 }
@@ -31,7 +29,7 @@ export async function readWorkloads(client: KubeClient, refs: readonly WorkloadR
 }
 
 /** Whether a reference means this workload. */
-export function refersTo(ref: WorkloadRef, { kind, metadata }: inspect.Workload): boolean {
+export function refersTo(ref: WorkloadRef, { kind, metadata }: Workload): boolean {
   return ref.kind === kind && ref.namespace === metadata.namespace && ref.name === metadata.name
 }
 

@@ -2,18 +2,10 @@
 // - Nodes: --controllers=*,-cloud-node,-cloud-node-lifecycle, of either.
 // - Services: --controllers=*,-service, or a variable named like LOAD_BALANCERS_ENABLED that is "false". Or
 //   --load-balancer-class without `none`, of eip-admission: it ignores Services of any class.
+import type { Container } from '../../kube/workloads.ts'
 import type { NodeController } from '../../settings/nodes.ts'
 import { withoutClass } from '../../settings/service-policy.ts'
 import type { Dependencies } from '../dependencies.ts'
-
-/** A container, as far as its flags and variables go. */
-export type ProgramContainer = {
-  name?: string
-  image?: string
-  command?: string[]
-  args?: string[]
-  env?: { name: string; value?: string }[]
-}
 
 /** The services of this process. */
 export type Served = { leftControllers: readonly NodeController[]; servesWithoutClass: boolean }
@@ -33,7 +25,7 @@ const program = /(^|\/)[^/]*cloud-controller-manager[^/]*$/
 const ours = /eip-admission/
 
 /** The fields that both write, where one of the containers is another cloud controller manager; undefined if none is. Pure. */
-export function overlapWith(containers: readonly ProgramContainer[], served: Served): Overlap | undefined {
+export function overlapWith(containers: readonly Container[], served: Served): Overlap | undefined {
   const found = containers.find(({ name = '', image = '' }) =>
     [name, image].some((text) => program.test(text) && !ours.test(text)),
   )
@@ -63,7 +55,7 @@ export function overlapRemedy({ both }: Overlap): string {
 }
 
 /** The controllers that its flags turn off, by the shorter names. */
-function leftBy({ command = [], args = [] }: ProgramContainer): string[] {
+function leftBy({ command = [], args = [] }: Container): string[] {
   const words = [...command, ...args].join(' ')
   const [, list = ''] = /--controllers[= ](\S+)/.exec(words) ?? []
   const names = list.split(',').filter((one) => one.startsWith('-'))
@@ -76,6 +68,6 @@ function leftBy({ command = [], args = [] }: ProgramContainer): string[] {
 }
 
 /** Some programs have a variable of their own for that. */
-function isOff({ env = [] }: ProgramContainer): boolean {
+function isOff({ env = [] }: Container): boolean {
   return env.some(({ name, value }) => /LOAD_?BALANCERS?_ENABLED$/.test(name) && value === 'false')
 }

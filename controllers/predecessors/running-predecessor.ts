@@ -1,21 +1,9 @@
 import { isForbidden } from '../../kube/errors.ts'
-import { listAll } from '../../kube/list-all.ts'
-import { type KubeObject, keyOf } from '../../kube/objects.ts'
-import { defineResource } from '../../kube/resource.ts'
+import { keyOf } from '../../kube/objects.ts'
+import { type Workload, containersIn, isRunning, listWorkloads } from '../../kube/workloads.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { type ControllerDeclaration, periodicWork } from '../loop/controller.ts'
-import { type ProgramContainer, overlapRemedy, overlapWith, servedBy } from './other-cloud-controller.ts'
-
-/** A Deployment or a DaemonSet, as far as its pods and their images go. */
-type Workload = KubeObject & {
-  spec?: { replicas?: number; template?: { spec?: { containers?: ProgramContainer[] } } }
-  status?: { replicas?: number; currentNumberScheduled?: number; desiredNumberScheduled?: number }
-}
-
-const kinds = [
-  { kind: 'Deployment', plural: 'deployments' },
-  { kind: 'DaemonSet', plural: 'daemonsets' },
-].map((one) => defineResource<Workload>({ apiVersion: 'apps/v1', namespaced: true, ...one }))
+import { overlapRemedy, overlapWith, servedBy } from './other-cloud-controller.ts'
 
 /** A predecessor that is started again is seen within a minute. */
 const everyMs = 60_000
@@ -34,16 +22,16 @@ export function runningPredecessorController(
   let running: number | undefined
   metrics.read('eip_admission_running_predecessors', () => (isLeader() ? running : undefined))
   const run = async (signal: AbortSignal) => {
-    const lists = await Promise.all(kinds.map((kind) => listAll(client, kind, { signal })))
-    const found = lists.flat().flatMap((workload) => predecessorIn(workload, replacedProgram))
+    const workloads = await listWorkloads(client, { signal })
+    const found = workloads.flatMap((workload) => predecessorIn(workload, replacedProgram))
     running = found.length
     for (const { workload, title } of found) {
       const message = `${title} is running alongside eip-admission, and both write the same Services: stop it, and whatever starts it again`
       log.warn({ workload: `${workload.kind} ${keyOf(workload)}`, warning: message }, 'a replaced program runs')
       events.of('service-controller').record(workload, { type: 'Warning', reason: 'PredecessorRuns', message })
     }
-    for (const workload of lists.flat().filter(hasPods)) {
-      const overlap = overlapWith(workload.spec?.template?.spec?.containers ?? [], served)
+    for (const workload of workloads.filter(isRunning)) {
+      const overlap = overlapWith(containersIn(workload), served)
       if (!overlap || overlap.both.length === 0) continue
       const message = `${overlap.image} and eip-admission both write ${overlap.both.join(' and ')}: ${overlapRemedy(overlap)}`
       log.warn({ workload: `${workload.kind} ${keyOf(workload)}`, warning: message }, 'another cloud controller runs')
@@ -67,11 +55,5 @@ export function predecessorIn(
   replacedProgram: ReplacedProgram,
 ): { workload: Workload; title: string }[] {
   const program = replacedProgram(workload)
-  return program && hasPods(workload) ? [{ workload, title: program.title }] : []
-}
-
-function hasPods({ kind, spec = {}, status = {} }: Workload): boolean {
-  const { replicas = 0, currentNumberScheduled = 0, desiredNumberScheduled = 0 } = status
-  const wanted = kind === 'Deployment' ? (spec.replicas ?? 1) : desiredNumberScheduled
-  return wanted + replicas + currentNumberScheduled > 0
+  return program && isRunning(workload) ? [{ workload, title: program.title }] : []
 }

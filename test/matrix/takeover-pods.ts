@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { systemClock } from '../../kube/clock.ts'
 import { leaseRecord } from '../../kube/lease.ts'
-import { daemonSets, deployments } from '../../inspect/kinds.ts'
+import { daemonSets, deployments } from '../../kube/workloads.ts'
 import { readWorkloads } from '../../commands/takeover/workloads.ts'
 import type { TestStage } from '../whole/test-stage.ts'
 import { type Shape, predecessor } from './takeover-shapes.ts'

@@ -1,12 +1,12 @@
 // A stage that helm installs, as `make sandbox INSTALL=helm` does, with the Deployment's arguments and environment.
 // `doctor` finds its settings there.
+import type { Pod } from '../../kube/workloads.ts'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { parse } from 'yaml'
 import type { Result } from '../../commands/doctor/check.ts'
-import type { Pod } from '../../inspect/facts.ts'
 import { runPlugin } from '../../kubectl-eip/program.ts'
 import { runHelm } from '../../sandbox/run-helm.ts'
 import { typed } from './command-line.ts'

@@ -1,13 +1,8 @@
 import { type ConfigMap, type KubeObject, ingressOf, keyOf } from '../../../kube/objects.ts'
+import type { Definition } from '../../../kube/definitions.ts'
 import { isInRanges } from '../../../lib/ip-address.ts'
 import { quote, counted } from '../../../lib/text.ts'
-import {
-  type HeldAddress,
-  type KindDefinition,
-  type SoftwareFinding,
-  type SoftwareFindings,
-  defineSoftwareCheck,
-} from '../../check.ts'
+import { type HeldAddress, type SoftwareFinding, type SoftwareFindings, defineSoftwareCheck } from '../../check.ts'
 import type { LoadBalancer } from '../../setting.ts'
 import { editCommand } from '../../shared/programs.ts'
 import { logCommand } from './programs.ts'
@@ -38,7 +33,7 @@ export const announcedAddresses = defineSoftwareCheck({
 })
 
 /** Whether MetalLB reads objects, as opposed to a ConfigMap. */
-export function readsObjects(definitions: readonly KindDefinition[], { kind }: LoadBalancer): boolean {
+export function readsObjects(definitions: readonly Definition[], { kind }: LoadBalancer): boolean {
   return kind === 'metallb' ? definitions.length > 0 : kind === 'metallb-crd'
 }
 

@@ -1,5 +1,6 @@
 import { type Node, excludeLabel, keyOf } from '../../../kube/objects.ts'
-import { type RunningProgram, type SoftwareFindings, defineSoftwareCheck } from '../../check.ts'
+import type { Workload } from '../../../kube/workloads.ts'
+import { type SoftwareFindings, defineSoftwareCheck } from '../../check.ts'
 import { containersOf } from '../../shared/programs.ts'
 import { versionOf } from './programs.ts'
 import { shell } from '../../../lib/remedy.ts'
@@ -31,7 +32,7 @@ function ignoresLabel(args: readonly string[]): boolean {
   return args.some((arg) => /^--?ignore-exclude-lb(=(1|t|true))?$/i.test(arg))
 }
 
-function excludedFinding(workload: RunningProgram, nodes: readonly Node[]): SoftwareFindings {
+function excludedFinding(workload: Workload, nodes: readonly Node[]): SoftwareFindings {
   const { nodeSelector = {} } = workload.spec?.template?.spec ?? {}
   const running = nodes.filter(({ metadata: { labels = {} } }) =>
     Object.entries(nodeSelector).every(([name, value]) => labels[name] === value),

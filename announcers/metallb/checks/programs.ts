@@ -1,13 +1,8 @@
 import { keyOf } from '../../../kube/objects.ts'
+import type { Container, Workload } from '../../../kube/workloads.ts'
+import type { Definition } from '../../../kube/definitions.ts'
 import { classText, withoutClass } from '../../../settings/service-policy.ts'
-import {
-  type ProgramContainer,
-  type RunningProgram,
-  type SoftwareFindings,
-  defineSoftwareCheck,
-  type KindDefinition,
-  type SoftwareFacts,
-} from '../../check.ts'
+import { type SoftwareFindings, defineSoftwareCheck, type SoftwareFacts } from '../../check.ts'
 import { type LoadBalancer, placedText } from '../../setting.ts'
 import { containersOf, notReady } from '../../shared/programs.ts'
 import { type Command, shell } from '../../../lib/remedy.ts'
@@ -15,7 +10,7 @@ import { type Command, shell } from '../../../lib/remedy.ts'
 const metallbImage = /(^|\/)metallb\/(controller|speaker)(?=[:@]|$)|metallb-(controller|speaker)/
 
 /** The containers in which MetalLB runs. */
-export function metallbContainers(workloads: readonly RunningProgram[]) {
+export function metallbContainers(workloads: readonly Workload[]) {
   return containersOf(workloads, metallbImage)
 }
 
@@ -89,7 +84,7 @@ function flagOf(args: readonly string[], name: string): string | undefined {
   return value ?? args[at + 1]
 }
 
-type Found = { workload: RunningProgram; container: ProgramContainer; image: string }
+type Found = { workload: Workload; container: Container; image: string }
 
 /** The configured choice, and whether the cluster has MetalLB's CRDs. */
 type ChosenConfiguration = { loadBalancer: LoadBalancer; hasObjects: boolean }
@@ -168,7 +163,7 @@ export const metallbDefinitions = defineSoftwareCheck({
 })
 
 function trapFindings(
-  { metadata: { name }, spec }: KindDefinition,
+  { metadata: { name }, spec }: Definition,
   { version }: SoftwareFacts['server'],
 ): SoftwareFindings {
   const fields = (spec?.versions ?? [])

@@ -1,6 +1,6 @@
 import { backdateMs, defaultLifetimes } from '../../../certs/lifetimes.ts'
 import { type Finding, type Findings, defineCheck } from '../check.ts'
-import type { Pod } from '../../../inspect/facts.ts'
+import type { Pod } from '../../../kube/workloads.ts'
 import { shell } from '../../../lib/remedy.ts'
 
 /** The oldest API server that knows every field of the CRD of ElasticIP. */

@@ -1,10 +1,11 @@
 import { softwareOf } from '../../../announcers/announcers.ts'
+import type { HeldAddress } from '../../../announcers/check.ts'
 import { machineIdOf, oneNodeForEach } from '../../../controllers/nodes/node-machine.ts'
 import { isReady } from '../../../controllers/nodes/taints.ts'
 import { type Node, keyOf } from '../../../kube/objects.ts'
 import type { AssignedAddress } from '../../../clouds/ports/assignments.ts'
 import type { Context, Values } from '../../../inspect/facts.ts'
-import { type Held, heldByServices } from '../../../inspect/wanted.ts'
+import { heldByServices } from '../../../inspect/wanted.ts'
 import { type Finding, type Findings, defineCheck } from '../check.ts'
 import { shell } from '../../../lib/remedy.ts'
 
@@ -56,7 +57,7 @@ function strictFindings({ data = {} }: NonNullable<Values['kubeProxyConfig']>): 
 }
 
 function placeFinding(
-  { service, text }: Held,
+  { service, text }: HeldAddress,
   found: AssignedAddress | undefined,
   byMachine: ReadonlyMap<string | undefined, Node>,
 ): Findings {

@@ -8,10 +8,11 @@ import {
 import { type Node, keyOf } from '../../../kube/objects.ts'
 import { names } from '../../../settings/installed-names.ts'
 import { isHeld, isOwnIdentity } from '../../../kube/lease.ts'
-import { isRunning, predecessorIn } from '../../../inspect/find-predecessors.ts'
+import { type Workload, containersIn, isRunning } from '../../../kube/workloads.ts'
+import { predecessorIn } from '../../../inspect/find-predecessors.ts'
 import { replacedPrograms } from '../../../inspect/predecessors.ts'
 import { type Findings, defineCheck } from '../check.ts'
-import type { Values, Workload } from '../../../inspect/facts.ts'
+import type { Values } from '../../../inspect/facts.ts'
 import { shell } from '../../../lib/remedy.ts'
 
 export const runningPredecessor = defineCheck({
@@ -24,10 +25,9 @@ export const runningPredecessor = defineCheck({
 })
 
 function predecessorFinding(workload: Workload): Findings {
-  const { kind, metadata, spec, status } = workload
-  const found = predecessorIn(spec?.template?.spec?.containers, metadata)
-  const isStopped = kind === 'Deployment' ? spec?.replicas === 0 : status?.desiredNumberScheduled === 0
-  if (!found || isStopped) return []
+  const { kind, metadata } = workload
+  const found = predecessorIn(containersIn(workload), metadata)
+  if (!found || !isRunning(workload)) return []
   const at = `-n ${metadata.namespace}`
   return {
     level: 'error',
@@ -58,7 +58,7 @@ export const otherCloudControllers = defineCheck({
 })
 
 function overlapFinding(workload: Workload, served: Served): Findings {
-  const overlap = overlapWith(workload.spec?.template?.spec?.containers ?? [], served)
+  const overlap = overlapWith(containersIn(workload), served)
   if (!overlap || overlap.both.length === 0) return []
   const both = overlap.both.join(' and ')
   return {

@@ -1,8 +1,9 @@
 import type { KubeClient } from '../../../kube/client.ts'
 import { isOwnIdentity } from '../../../kube/lease.ts'
 import { namespaces } from '../../../kube/resource.ts'
+import { definitions } from '../../../kube/definitions.ts'
+import type { Pod } from '../../../kube/workloads.ts'
 import { elasticIPDefinition } from '../../../manifests/elastic-ip-crd.ts'
-import { customResourceDefinitions } from '../../../manifests/resources.ts'
 import { readConfigurations } from '../../installed.ts'
 import { endIfBlocked } from '../end.ts'
 import { type FoundBefore, readFound, servedServices } from '../found.ts'
@@ -10,7 +11,6 @@ import { holdStep, isForeign, isShared } from '../lead-lease.ts'
 import type { TakeoverPlan } from '../plan/plan.ts'
 import { type Run, lockedRun } from '../run.ts'
 import type { RunDeps, TakeoverStep } from '../steps.ts'
-import type { Pod } from '../../../inspect/facts.ts'
 import { readWorkloads, stopStep } from '../workloads.ts'
 import { type Verified, verifyStep } from './verify.ts'
 import { leadStep, standbyStep } from './lead-step.ts'
@@ -96,7 +96,7 @@ function installStep(client: KubeClient, install: () => Promise<void>): Takeover
     title: 'Install what eip-admission needs in the cluster',
     async missing() {
       const [definition, { mutating, validating }] = await Promise.all([
-        client.get(customResourceDefinitions, { name: elasticIPDefinition.metadata.name }),
+        client.get(definitions, { name: elasticIPDefinition.metadata.name }),
         readConfigurations(client),
       ])
       const absent = [

@@ -76,7 +76,9 @@ async function look({ client, planned, found }: Deps): Promise<Look> {
     listAll(client, services),
     listAll(client, elasticIPs),
     readAnnouncing(client),
-    Promise.all(kinds.map((kind) => listAllKnown(client, kind, namespace === undefined ? {} : { namespace }))),
+    Promise.all(
+      kinds.map((kind) => listAllKnown<KubeObject>(client, kind, namespace === undefined ? {} : { namespace })),
+    ),
   ])
   const metallb = objects.flat()
   const byKey = new Map(stored.map((service) => [keyOf(service), service]))

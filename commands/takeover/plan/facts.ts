@@ -2,14 +2,15 @@ import { cloudFacts } from '../../../inspect/cloud.ts'
 import { type SharedSource, settled, sharedReads } from '../../../inspect/cluster.ts'
 import { type Fact, readFact, valuesOf } from '../../../inspect/fact.ts'
 import type { CloudReader } from '../../../inspect/reader.ts'
-import { listAll, ifKnown } from '../../../kube/list-all.ts'
+import { listAllKnown } from '../../../kube/list-all.ts'
 import { leases, secrets } from '../../../kube/resource.ts'
 import { elasticIPs } from '../../../ledger/record/elastic-ip.ts'
 import { names } from '../../../settings/installed-names.ts'
 import { lockAt } from '../lock.ts'
-import type { Context, Values, Workload } from '../../../inspect/facts.ts'
+import type { Context, Values } from '../../../inspect/facts.ts'
 import type { Predecessor } from '../../../inspect/predecessors.ts'
 import type { Lease, Secret } from '../../../kube/objects.ts'
+import type { Workload } from '../../../kube/workloads.ts'
 import type { FoundPredecessors } from '../../../inspect/find-predecessors.ts'
 import type { GivenSettings } from '../../../inspect/given-settings.ts'
 import type { Translation } from './translate.ts'
@@ -89,7 +90,7 @@ export async function readFacts(source: FactSource): Promise<TakeoverFacts> {
     cloudFacts(vendor, { context, pace }),
     settled({
       ...sharedReads(source),
-      records: readFact(() => ifKnown([], () => listAll(reader, elasticIPs))),
+      records: readFact(() => listAllKnown(reader, elasticIPs)),
       workloads: Promise.resolve({ value: workloads }),
       leases: readFact(async () => {
         const found = await Promise.all(leasesAt.map((at) => reader.get(leases, at)))

@@ -8,10 +8,10 @@ import type {
 } from '../../../announcers/announcer.ts'
 import { type ObjectChange, planChanges } from '../../../controllers/announcing/plan-changes.ts'
 import type { ConfigMap, KubeObject, Secret } from '../../../kube/objects.ts'
+import type { Definition } from '../../../kube/definitions.ts'
 import { includes } from '../../../lib/json.ts'
 import { announcerOf } from '../../../announcers/announcers.ts'
 import type { CloudProvider } from '../../../clouds/ports/cloud-provider.ts'
-import type { Definition } from '../../../inspect/facts.ts'
 import {
   type PlanFinding,
   type PlannedObject,

@@ -1,7 +1,7 @@
 import { keyOf } from '../../../kube/objects.ts'
-import type { Pod, Workload } from '../../../inspect/facts.ts'
+import { type Pod, type Workload, containersIn, isRunning } from '../../../kube/workloads.ts'
 import { type Predecessor, runningVersion } from '../../../inspect/predecessors.ts'
-import { type FoundPredecessors, type FoundWorkload, isRunning } from '../../../inspect/find-predecessors.ts'
+import type { FoundPredecessors, FoundWorkload } from '../../../inspect/find-predecessors.ts'
 import { valueOf } from '../../../inspect/fact.ts'
 import { isForeign } from '../lead-lease.ts'
 import type { Progress } from '../progress.ts'
@@ -138,6 +138,6 @@ function ownProgram(all: readonly Workload[], leader: string | undefined): PlanF
 }
 
 function isOurs(object: Workload): boolean {
-  const images = (object.spec?.template?.spec?.containers ?? []).map(({ image = '' }) => image)
+  const images = containersIn(object).map(({ image = '' }) => image)
   return images.some((image) => /(^|\/)eip-admission(?=[:@]|$)/.test(image)) && isRunning(object)
 }

@@ -1,21 +1,16 @@
 import { proxyOf } from '../../../clouds/http/proxy.ts'
 import type { CloudProvider } from '../../../clouds/ports/cloud-provider.ts'
-import { readWorkloads, staticPods } from '../../../inspect/cluster.ts'
+import { staticPods } from '../../../inspect/cluster.ts'
 import { type Fact, readFact, valueOf } from '../../../inspect/fact.ts'
-import type { Context, Workload } from '../../../inspect/facts.ts'
-import {
-  type FoundPredecessors,
-  type FoundWorkload,
-  findPredecessors,
-  isRunning,
-} from '../../../inspect/find-predecessors.ts'
+import type { Context } from '../../../inspect/facts.ts'
+import { type FoundPredecessors, type FoundWorkload, findPredecessors } from '../../../inspect/find-predecessors.ts'
 import { type GivenSettings, dataReader, readGivenSettings } from '../../../inspect/given-settings.ts'
-import { pods } from '../../../inspect/kinds.ts'
 import { type Predecessor, predecessors, replacedPrograms, runningVersion } from '../../../inspect/predecessors.ts'
 import { countedProvider } from '../../../inspect/provider.ts'
 import type { Reader } from '../../../inspect/reader.ts'
 import type { Credentials } from '../../../kube/credentials.ts'
 import { listAll } from '../../../kube/list-all.ts'
+import { type Workload, isRunning, listWorkloads, pods } from '../../../kube/workloads.ts'
 import { readSettingsFile } from '../../../settings/file.ts'
 import { names } from '../../../settings/installed-names.ts'
 import { type Problem, SettingsError } from '../../../settings/problems.ts'
@@ -82,7 +77,7 @@ export async function readPlan(source: PlanSource): Promise<ReadPlan> {
  * pods.
  */
 async function findAll(reader: Reader): Promise<{ found: FoundPredecessors; workloads: Workload[] }> {
-  const workloads = await readWorkloads(reader)
+  const workloads = await listWorkloads(reader)
   const namespaces = findPredecessors(workloads, []).workloads.map(({ object }) => object.metadata.namespace ?? '')
   const places = [...new Set(['kube-system', ...namespaces])]
   const seen = (await Promise.all(places.map((namespace) => listAll(reader, pods, { namespace })))).flat()

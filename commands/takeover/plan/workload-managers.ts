@@ -1,6 +1,6 @@
 import { keyOf } from '../../../kube/objects.ts'
+import type { Workload } from '../../../kube/workloads.ts'
 import { suspendedAnnotation } from '../annotations.ts'
-import type { Workload } from '../../../inspect/facts.ts'
 import { type PlanFindings, blocker, warning } from './plan.ts'
 
 /** Managers that would restart a stopped workload, recognized by the labels or annotations that they write. */

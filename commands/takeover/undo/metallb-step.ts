@@ -85,7 +85,7 @@ type Seen = { facts: PredecessorFacts; existing: KubeObject[] }
 /** The MetalLB objects, and everything that determines them; undefined if neither we nor the predecessor wrote any. */
 async function look({ client, found }: UndoWork): Promise<Seen | undefined> {
   const predecessor = predecessorNamed(found.predecessor)
-  const all = (await Promise.all(metallbKinds.map((kind) => listAllKnown(client, kind, {})))).flat()
+  const all = (await Promise.all(metallbKinds.map((kind) => listAllKnown<KubeObject>(client, kind)))).flat()
   const namespaceOf = ({ metadata }: KubeObject) => metadata.namespace ?? ''
   // The predecessor may have had none when we took over.
   const ours = all.find((one) => isWritten(one) && isOurs(marksOf(predecessor, namespaceOf(one)), one))

@@ -1,7 +1,7 @@
 import { recordFinalizer } from '../../../ledger/record/names.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import { isConflict, isNotFound } from '../../../kube/errors.ts'
-import { listAll } from '../../../kube/list-all.ts'
+import { listAll, listAllKnown } from '../../../kube/list-all.ts'
 import { keyOf } from '../../../kube/objects.ts'
 import { isHeld } from '../../../kube/lease.ts'
 import { configMaps, leases, services } from '../../../kube/resource.ts'
@@ -9,7 +9,7 @@ import { claimKey, elasticIPs, reservationIdOf } from '../../../ledger/record/el
 import { listedOrphans } from '../../../ledger/identity/ledger-map.ts'
 import { mapAll } from '../../../lib/map-all.ts'
 import { names } from '../../../settings/installed-names.ts'
-import { readRecords, webhookDeletions } from '../../cleanup-changes.ts'
+import { webhookDeletions } from '../../cleanup-changes.ts'
 import { readConfigurations } from '../../installed.ts'
 import { type FoundBefore, type LeftReservation, finalizersFor, newFinalizers } from '../found.ts'
 import { isForeign, placeOf } from '../lead-lease.ts'
@@ -78,7 +78,7 @@ export function servicesStep(work: UndoWork): TakeoverStep {
     title: 'Return the Services',
     things: 'Services',
     async left() {
-      const [all, records] = await Promise.all([listAll(client, services), readRecords(client)])
+      const [all, records] = await Promise.all([listAll(client, services), listAllKnown(client, elasticIPs)])
       const byKey = new Map(records.map((record) => [claimKey(record), record]))
       return all.flatMap((service) => {
         const record = byKey.get(keyOf(service))
@@ -103,7 +103,7 @@ export function recordsStep(work: UndoWork): TakeoverStep {
   return clearingStep(work, {
     title: 'Remove the ElasticIPs, and leave their reservations',
     things: 'ElasticIPs',
-    left: () => readRecords(client),
+    left: () => listAllKnown(client, elasticIPs),
     async clear({ metadata }) {
       const { name, uid, resourceVersion, finalizers = [] } = metadata
       const merge = { metadata: { resourceVersion, finalizers: finalizers.filter((one) => one !== recordFinalizer) } }
@@ -133,7 +133,7 @@ export function noteStep(work: UndoWork, namespace: string, left: LeftReservatio
 async function leftReservations({ client, found }: UndoWork, namespace: string): Promise<LeftReservation[]> {
   const [all, records, map] = await Promise.all([
     listAll(client, services),
-    readRecords(client),
+    listAllKnown(client, elasticIPs),
     client.get(configMaps, { namespace, name: names.ledgerConfigMap }),
   ])
   const finalizers = newFinalizers(found)

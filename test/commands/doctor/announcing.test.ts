@@ -1,8 +1,11 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { ConfigMap, KubeObject, Node, Service } from '../../../kube/objects.ts'
+import type { Pod, Workload } from '../../../kube/workloads.ts'
+import type { Definition } from '../../../kube/definitions.ts'
 import { staticPods } from '../../../inspect/cluster.ts'
-import type { AnnouncementState, Definition, Pod, Values, Workload } from '../../../inspect/facts.ts'
+import type { AnnouncementState } from '../../../announcers/check.ts'
+import type { Values } from '../../../inspect/facts.ts'
 import { servedClasses, softwareCheck } from '../../../commands/doctor/checks/announcers.ts'
 import {
   announcerConfiguration,

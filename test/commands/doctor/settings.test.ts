@@ -1,8 +1,9 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { ConfigMap, KubeEvent, Node, WebhookConfiguration } from '../../../kube/objects.ts'
+import type { Definition } from '../../../kube/definitions.ts'
 import { elasticIPDefinition } from '../../../manifests/elastic-ip-crd.ts'
-import type { Definition, RoleObject, Values } from '../../../inspect/facts.ts'
+import type { RoleObject, Values } from '../../../inspect/facts.ts'
 import type { Result } from '../../../commands/doctor/check.ts'
 import {
   addressLimits,

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { deployments, pods } from '../../../inspect/kinds.ts'
+import { deployments, pods } from '../../../kube/workloads.ts'
 import type { LabelSelector } from '../../../lib/label-selector.ts'
 import { readWorkloads, stopStep } from '../../../commands/takeover/workloads.ts'
 import { apiServer } from '../../fakes/api-server.ts'

@@ -12,14 +12,14 @@ import {
   services,
   validatingWebhookConfigurations,
 } from '../../../kube/resource.ts'
+import { deployments, pods } from '../../../kube/workloads.ts'
+import { resourceOf } from '../../../manifests/resources.ts'
 import { elasticIPs } from '../../../ledger/record/elastic-ip.ts'
 import { webhookIdentities } from '../../../webhooks/identities.ts'
 import { probeAnnotation } from '../../../webhooks/probe.ts'
 import { missingFrom } from '../../../lib/json.ts'
 import { elasticIPDefinition } from '../../../manifests/elastic-ip-crd.ts'
 import { names } from '../../../settings/installed-names.ts'
-import { customResourceDefinitions } from '../../../manifests/resources.ts'
-import { deployments, pods } from '../../../inspect/kinds.ts'
 import type { PlannedService, TakeoverPlan } from '../../../commands/takeover/plan/plan.ts'
 import type { StoppableWorkload } from '../../../commands/takeover/workloads.ts'
 import { marks } from '../../announcers/cluster.ts'
@@ -253,7 +253,7 @@ export function world(options: Options = {}) {
       webhooks: webhookIdentities.map(({ name }) => ({ name, clientConfig: { url: 'https://192.0.2.1/' } })),
     }
     const metadata = { name: names.mutatingConfiguration }
-    api.put(customResourceDefinitions, elasticIPDefinition)
+    api.put(resourceOf(elasticIPDefinition), elasticIPDefinition)
     api.put(mutatingWebhookConfigurations, {
       ...hooks,
       apiVersion: mutatingWebhookConfigurations.apiVersion,

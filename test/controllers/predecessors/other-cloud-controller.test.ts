@@ -1,15 +1,12 @@
 // Fields that another cloud controller manager and eip-admission both write, by the flags and variables of the other one.
+import type { Container } from '../../../kube/workloads.ts'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import {
-  type ProgramContainer,
-  overlapRemedy,
-  overlapWith,
-} from '../../../controllers/predecessors/other-cloud-controller.ts'
+import { overlapRemedy, overlapWith } from '../../../controllers/predecessors/other-cloud-controller.ts'
 import type { NodeController } from '../../../settings/nodes.ts'
 
 const image = 'docker.io/hetznercloud/hcloud-cloud-controller-manager:v1.30.0'
-const shipped: ProgramContainer = {
+const shipped: Container = {
   name: 'hcloud-cloud-controller-manager',
   image,
   args: ['--allow-untagged-cloud', '--cloud-provider=hcloud', '--leader-elect=false'],
@@ -18,12 +15,7 @@ const withoutNodes = [...(shipped.args ?? []), '--controllers=*,-cloud-node,-clo
 const left: NodeController[] = ['cloud-node', 'cloud-node-lifecycle']
 const off = [{ name: 'HCLOUD_LOAD_BALANCERS_ENABLED', value: 'false' }]
 
-const rows: [
-  name: string,
-  container: ProgramContainer,
-  ours: { left?: NodeController[]; none?: boolean },
-  both: string,
-][] = [
+const rows: [name: string, container: Container, ours: { left?: NodeController[]; none?: boolean }, both: string][] = [
   ['as its vendor ships it', shipped, {}, 'nodes, Services'],
   ['that leaves the nodes', { ...shipped, args: withoutNodes }, {}, 'Services'],
   [

@@ -4,7 +4,7 @@ import { bgpAdvertisements, bgpPeers, ipAddressPools } from '../../../announcers
 import { listAll } from '../../../kube/list-all.ts'
 import type { KubeObject, Node } from '../../../kube/objects.ts'
 import { type Resource, nodes } from '../../../kube/resource.ts'
-import { daemonSets } from '../../../inspect/kinds.ts'
+import { daemonSets } from '../../../kube/workloads.ts'
 import type { Provider } from '../../../sandbox/rig/providers.ts'
 import type { MetallbVersion } from '../../../sandbox/metallb/build.ts'
 import { isSince } from '../../../sandbox/rig/metallb-args.ts'
