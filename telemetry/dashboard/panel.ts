@@ -21,22 +21,9 @@ export type Row = { title: string; panels: Panel[] }
 
 const chosen = 'cluster=~"$cluster", namespace=~"$namespace", job=~"$job", instance=~"$instance"'
 
-/** The labels that identify a process; `cluster` exists only where one Prometheus has several. */
-export const target = 'cluster, namespace, job, instance'
-
 /** The series of a metric that the variables of the dashboard choose; `more` are further conditions. */
 export function series(metric: string, more = ''): string {
   return `${metric}{${chosen}${more && `, ${more}`}}`
-}
-
-/** The leader's series of a metric: the others show stale values from when they led. */
-export function seriesOfLeader(metric: string): string {
-  return `${series(metric)} and on (${target}) eip_admission_leader == 1`
-}
-
-/** Our own series of a metric that other programs have too. */
-export function seriesOfOurs(metric: string): string {
-  return `${series(metric)} and on (${target}) eip_admission_build_info`
 }
 
 /** How fast a counter rises, by labels. */
