@@ -20,7 +20,6 @@ const cloudProvider: Format<Dialect> = {
 /** The dialect and its configuration file, without which we cannot read the other settings. */
 export const cloudChoice = {
   dialect: {
-    title: 'cloud provider',
     flag: '--cloud-provider',
     format: cloudProvider,
     required: true,

@@ -6,6 +6,7 @@ import { confirmAnnotation } from './record/names.ts'
 import { names } from '../settings/installed-names.ts'
 import { common } from '../settings/common.ts'
 import { type Problem, SettingsError } from '../settings/problems.ts'
+import { titleOf } from '../settings/setting.ts'
 import { retryUntilAnswered } from '../kube/connect.ts'
 
 export type ClusterIdOptions = {
@@ -50,7 +51,7 @@ export function idProblem(of: {
   const keep = former === uid ? `leave ${common.clusterId.flag} out` : `set --cluster-id=${former}`
   const confirm = `kubectl annotate configmap -n ${namespace} ${name} --overwrite ${confirmAnnotation}=${id}`
   return {
-    setting: common.clusterId.title,
+    setting: titleOf(common.clusterId),
     wrong: `it is ${id}${configured === undefined ? ' by default' : ''}, but the reservations of this cluster have the id ${former}`,
     right: `${keep}; or, to change it, after which those reservations are no longer swept, moved or deleted, run \`${confirm}\``,
   }

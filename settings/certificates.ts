@@ -3,7 +3,7 @@ import { formatDuration } from '../lib/duration.ts'
 import { duration, text } from './formats.ts'
 import type { Problem } from './problems.ts'
 import { readSettings, type Sources } from './resolve.ts'
-import type { SettingsTable } from './setting.ts'
+import { type SettingsTable, titleOf } from './setting.ts'
 
 /** The source of the serving certificate, and how long it is valid if we issue it ourselves. */
 export const certificates = {
@@ -47,7 +47,7 @@ export function certificatesProblems(sources: Pick<Sources, 'flags' | 'env'>): P
   const [ca, cert] = [values.caLifetimeMs, values.certLifetimeMs].map(formatDuration)
   return [
     {
-      setting: certificates.caLifetimeMs.title,
+      setting: titleOf(certificates.caLifetimeMs),
       wrong: `${ca} is less than three times the serving certificate lifetime of ${cert}`,
       right: '--webhook-ca-lifetime must be at least three times --webhook-cert-lifetime',
     },
@@ -58,5 +58,5 @@ export function certificatesProblems(sources: Pick<Sources, 'flags' | 'env'>): P
 function folderProblems(folder: string): Problem[] {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return []
   const right = 'it must be a folder; its files tls.crt and tls.key may come later'
-  return [{ setting: certificates.certDir.title, source: folder, wrong: 'is no folder', right }]
+  return [{ setting: titleOf(certificates.certDir), source: folder, wrong: 'is no folder', right }]
 }

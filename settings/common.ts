@@ -17,7 +17,6 @@ import type { SettingsTable, ValuesOf } from './setting.ts'
 /** Settings that no predecessor had, so they are the same in every dialect. */
 export const common = {
   clusterId: {
-    title: 'cluster id',
     flag: '--cluster-id',
     env: 'EIP_CLUSTER_ID',
     format: clusterId,
@@ -52,7 +51,6 @@ export const common = {
       'The announcing software must serve the same classes.',
   },
   ownAddressRanges: {
-    title: 'own address ranges',
     flag: '--own-address-ranges',
     env: 'EIP_OWN_ADDRESS_RANGES',
     format: list(network),
@@ -71,7 +69,6 @@ export const common = {
       'What happens to a new Service while the provider is slow or unavailable: defer assigns its address later, deny refuses it.',
   },
   cloudTimeoutMs: {
-    title: 'cloud timeout',
     flag: '--cloud-timeout',
     env: 'EIP_CLOUD_TIMEOUT',
     format: duration(1000),
@@ -114,7 +111,6 @@ export const common = {
       'Maximum number of reservations without a stored Service; one namespace may have a quarter of it. At the maximum, admission reserves no address, and the controller does so later.',
   },
   warmPool: {
-    title: 'warm pool',
     flag: '--warm-pool',
     env: 'EIP_WARM_POOL',
     format: number(0, 1_000),
@@ -123,7 +119,6 @@ export const common = {
       'Number of warm addresses in each location that Services use. A Service that gets one does not wait for the provider.',
   },
   loadBalancerManifest: {
-    title: 'load balancer manifest',
     flag: '--load-balancer-manifest',
     env: 'EIP_LOAD_BALANCER_MANIFEST',
     format: text('file'),
@@ -132,7 +127,6 @@ export const common = {
       'Kubernetes manifest that installs the announcing software, such as MetalLB. The leader applies it at every start.',
   },
   sweepIntervalMs: {
-    title: 'sweep interval',
     flag: '--sweep-interval',
     env: 'EIP_SWEEP_INTERVAL',
     format: duration(1000),
@@ -158,7 +152,6 @@ export const common = {
       "Treats reservations of Packet's program that name no cluster as this cluster's. One whose Service shows no address is adopted, and one that no Service needs is deleted. Set it only if no other cluster uses the project.",
   },
   peerRefreshMs: {
-    title: 'peer refresh interval',
     flag: '--peer-refresh-interval',
     env: 'EIP_PEER_REFRESH_INTERVAL',
     format: duration(1000),
@@ -175,7 +168,6 @@ export const common = {
       'Whether a Service may have its reservation retained, by annotation or by protection. The default reclaim policy is not affected.',
   },
   defaultReclaimPolicy: {
-    title: 'default reclaim policy',
     flag: '--default-reclaim-policy',
     env: 'EIP_DEFAULT_RECLAIM_POLICY',
     format: choice(['Delete', 'Retain']),

@@ -1,8 +1,9 @@
 import { formatDuration } from '../lib/duration.ts'
 import { duration, number, objectName } from './formats.ts'
+import { electionTimeProblems } from './leader-election.ts'
 import type { Problem } from './problems.ts'
 import { readSettings, type Sources } from './resolve.ts'
-import type { SettingsTable } from './setting.ts'
+import { type SettingsTable, titleOf } from './setting.ts'
 
 const probes = {
   probeIntervalMs: {
@@ -86,7 +87,6 @@ const lease = {
     sentence: 'How often the leading guardian renews its lease.',
   },
   nodeName: {
-    title: 'node name',
     flag: '--node-name',
     env: 'NODE_NAME',
     format: objectName,
@@ -110,21 +110,16 @@ export function controlPlaneProblems(sources: Pick<Sources, 'flags' | 'env'>): P
   const { values } = readSettings(lease, sources)
   if (!values) return []
   const { guardianLeaseMs: leaseMs, guardianRenewDeadlineMs: deadlineMs, guardianRetryMs: retryMs } = values
-  const problems: Problem[] = []
-  if (leaseMs <= deadlineMs || deadlineMs <= 1.2 * retryMs) {
-    const [longest, middle, shortest] = [leaseMs, deadlineMs, retryMs].map(formatDuration)
-    problems.push({
-      setting: lease.guardianRenewDeadlineMs.title,
-      wrong: `it is ${middle}, the lease duration ${longest} and the retry period ${shortest}`,
-      right: 'it must be shorter than the lease duration, and longer than 1.2 retry periods',
-    })
+  const problems = electionTimeProblems(
+    { row: lease.guardianLeaseMs, ms: leaseMs },
+    { row: lease.guardianRenewDeadlineMs, ms: deadlineMs },
+    { row: lease.guardianRetryMs, ms: retryMs },
+  )
+  if (leaseMs >= retryMs + leastLeaseLeftMs) return problems
+  const tooShort = {
+    setting: titleOf(lease.guardianLeaseMs),
+    wrong: `${formatDuration(leaseMs)} leaves no time for a write to the provider between two renewals`,
+    right: `it must be at least ${formatDuration(retryMs + leastLeaseLeftMs)}: the retry period and ${formatDuration(leastLeaseLeftMs)}`,
   }
-  if (leaseMs < retryMs + leastLeaseLeftMs) {
-    problems.push({
-      setting: lease.guardianLeaseMs.title,
-      wrong: `${formatDuration(leaseMs)} leaves no time for a write to the provider between two renewals`,
-      right: `it must be at least ${formatDuration(retryMs + leastLeaseLeftMs)}: the retry period and ${formatDuration(leastLeaseLeftMs)}`,
-    })
-  }
-  return problems
+  return [...problems, tooShort]
 }

@@ -2,7 +2,7 @@ import { formatDuration } from '../lib/duration.ts'
 import { boolean, duration, namespace, objectName } from './formats.ts'
 import type { Problem } from './problems.ts'
 import { readSettings, type Sources } from './resolve.ts'
-import type { SettingsTable } from './setting.ts'
+import { type Setting, type SettingsTable, titleOf } from './setting.ts'
 
 /** The election of the replica that runs the controllers. */
 export const leaderElection = {
@@ -52,26 +52,30 @@ export const leaderElection = {
   },
 } as const satisfies SettingsTable
 
-/** Problems of the election's times together, by upstream's rules: otherwise two replicas could lead at once. */
+/** Problems of the election's times together. */
 export function leaderElectionProblems(sources: Pick<Sources, 'flags' | 'env'>): Problem[] {
   const { values } = readSettings(leaderElection, sources)
   if (!values?.leaderElect) return []
-  const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = values
-  const [lease, renew, retry] = [leaseDurationMs, renewDeadlineMs, retryPeriodMs].map(formatDuration)
-  const problems: Problem[] = []
-  if (leaseDurationMs <= renewDeadlineMs) {
-    problems.push({
-      setting: 'lease duration',
-      wrong: `${lease} is not longer than the renew deadline of ${renew}`,
-      right: '--leader-elect-lease-duration must be greater than --leader-elect-renew-deadline',
-    })
-  }
-  if (renewDeadlineMs <= 1.2 * retryPeriodMs) {
-    problems.push({
-      setting: 'renew deadline',
-      wrong: `${renew} is too close to the retry period of ${retry}`,
-      right: '--leader-elect-renew-deadline must be greater than 1.2 times --leader-elect-retry-period',
-    })
-  }
-  return problems
+  return electionTimeProblems(
+    { row: leaderElection.leaseDurationMs, ms: values.leaseDurationMs },
+    { row: leaderElection.renewDeadlineMs, ms: values.renewDeadlineMs },
+    { row: leaderElection.retryPeriodMs, ms: values.retryPeriodMs },
+  )
+}
+
+type Time = { row: Pick<Setting<unknown>, 'title' | 'flag'>; ms: number }
+
+/** Problems of the times of an election, by upstream's rules: otherwise two processes could lead at once. */
+export function electionTimeProblems(lease: Time, renew: Time, retry: Time): Problem[] {
+  const rules = [
+    { longer: lease, shorter: renew, factor: 1, times: '' },
+    { longer: renew, shorter: retry, factor: 1.2, times: '1.2 times ' },
+  ]
+  return rules
+    .filter(({ longer, shorter, factor }) => longer.ms <= factor * shorter.ms)
+    .map(({ longer, shorter, times }) => ({
+      setting: titleOf(longer.row),
+      wrong: `${formatDuration(longer.ms)} is not longer than ${times}the ${titleOf(shorter.row)} of ${formatDuration(shorter.ms)}`,
+      right: `${longer.row.flag} must be greater than ${times}${shorter.row.flag}`,
+    }))
 }

@@ -19,7 +19,6 @@ const leftControllers: Format<readonly NodeController[]> = {
 /** How nodes follow their machines. */
 export const nodeSettings = {
   leftControllers: {
-    title: 'controllers',
     flag: '--controllers',
     format: leftControllers,
     default: '*',
@@ -27,28 +26,24 @@ export const nodeSettings = {
       'Controllers that run. *,-cloud-node,-cloud-node-lifecycle leaves the nodes to another cloud controller manager: it initializes them, and deletes those without a machine.',
   },
   nodeStatusUpdateMs: {
-    title: 'node status update frequency',
     flag: '--node-status-update-frequency',
     format: duration(1000),
     default: '5m',
     sentence: 'How often eip-admission lists all machines and compares the addresses and labels of nodes with them.',
   },
   nodeMonitorMs: {
-    title: 'node monitor period',
     flag: '--node-monitor-period',
     format: duration(1000),
     default: '5s',
     sentence: 'How often the machine of a node that is not ready is checked. The interval grows up to twelve times.',
   },
   concurrentNodeSyncs: {
-    title: 'concurrent node syncs',
     flag: '--concurrent-node-syncs',
     format: number(1, 100),
     default: '4',
     sentence: 'Number of nodes that are reconciled at the same time.',
   },
   nodeRemoval: {
-    title: 'node removal',
     flag: '--node-removal',
     env: 'EIP_NODE_REMOVAL',
     format: choice(['delete', 'report']),
@@ -57,7 +52,6 @@ export const nodeSettings = {
       'What happens to a node that is not ready and whose machine no longer exists: delete deletes it, report only reports it.',
   },
   nodeRemovalDelayMs: {
-    title: 'node removal delay',
     flag: '--node-removal-delay',
     env: 'EIP_NODE_REMOVAL_DELAY',
     format: duration(1000),

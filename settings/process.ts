@@ -10,7 +10,6 @@ import { webhookClient } from './webhook-client.ts'
 
 /** How we connect to the Kubernetes API server. */
 export const kubeconfig = {
-  title: 'kubeconfig',
   flag: '--kubeconfig',
   env: 'KUBECONFIG',
   format: text('file'),
@@ -20,7 +19,6 @@ export const kubeconfig = {
 
 /** The namespace of our own objects, such as the Secret with our certificates. */
 export const ownNamespace = {
-  title: 'namespace',
   flag: '--namespace',
   env: 'POD_NAMESPACE',
   format: namespace,
@@ -80,7 +78,6 @@ const work = {
 
 const listeners = {
   webhookBindAddress: {
-    title: 'webhook bind address',
     flag: '--webhook-bind-address',
     format: bindAddress,
     default: '::',
@@ -95,7 +92,6 @@ const listeners = {
     sentence: 'Port on which the webhooks listen.',
   },
   webhookProbeIntervalMs: {
-    title: 'webhook probe interval',
     flag: '--webhook-probe-interval',
     env: 'EIP_WEBHOOK_PROBE_INTERVAL',
     format: duration(0),
@@ -137,7 +133,6 @@ const logging = {
       'Log level. 0 logs changes. 2 also logs each call to the provider and each write to the API server with its result. 3 also logs the objects in these answers, without secrets. 5 also logs each read.',
   },
   loggingFormat: {
-    title: 'logging format',
     flag: '--logging-format',
     format: choice(['text', 'json']),
     default: 'text',

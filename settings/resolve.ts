@@ -1,6 +1,14 @@
 import { fieldValues, kindOf, type SettingsFile } from './file.ts'
 import { SettingsError, type Problem } from './problems.ts'
-import { placesText, type Format, type Reading, type Setting, type SettingsTable, type ValuesOf } from './setting.ts'
+import {
+  type Format,
+  type Reading,
+  type Setting,
+  type SettingsTable,
+  type ValuesOf,
+  placesText,
+  titleOf,
+} from './setting.ts'
 import { closestWord } from '../lib/text.ts'
 
 /** The sources of values: flags by name with both dashes, the environment, and the configuration file, if any. */
@@ -37,7 +45,7 @@ export function readSettings<Table extends SettingsTable>(table: Table, sources:
 type Outcome = { value?: unknown; problem?: Problem }
 
 function readSetting(setting: Setting<unknown>, sources: Sources): Outcome {
-  const { title, format } = setting
+  const { format } = setting
   const found = valuesIn(setting, sources).find(
     ({ text }) => text === undefined || (text !== '' && text !== format.unset),
   )
@@ -48,18 +56,23 @@ function readSetting(setting: Setting<unknown>, sources: Sources): Outcome {
     text === undefined ? { right: 'a string, a number, true or false' } : format.read(text)
   if ('value' in reading) return reading
   return {
-    problem: { setting: title, source, wrong: describeWrongValue(found, format), right: `it must be ${reading.right}` },
+    problem: {
+      setting: titleOf(setting),
+      source,
+      wrong: describeWrongValue(found, format),
+      right: `it must be ${reading.right}`,
+    },
   }
 }
 
 function readAbsent(setting: Setting<unknown>): Outcome {
   if ('unset' in setting) return {}
   if ('required' in setting) {
-    return { problem: { setting: setting.title, wrong: 'not set', right: `set ${placesText(setting)}` } }
+    return { problem: { setting: titleOf(setting), wrong: 'not set', right: `set ${placesText(setting)}` } }
   }
   const reading = setting.format.read(setting.default)
   if ('value' in reading) return reading
-  throw new Error(`the default of ${setting.title} must be ${reading.right}`)
+  throw new Error(`the default of ${titleOf(setting)} must be ${reading.right}`)
 }
 
 /** A value from one source. Only a file can contain anything but text; then `kind` says what. */

@@ -46,7 +46,8 @@ export type Absence = { required: true } | { default: string } | { unset: string
 /** A row of a table of settings. */
 export type Setting<T> = Places &
   Absence & {
-    title: string
+    /** Its name in messages and in the reference; by default the words of its flag. */
+    title?: string
     format: Format<T>
     sentence: string
     /** The process reloads a changed value while it runs. */
@@ -71,6 +72,11 @@ export type ValuesOf<Table> = {
 
 /** Settings under one heading of the help text and the reference page. */
 export type Section = { heading: string; table: SettingsTable; isDialect?: true }
+
+/** The name of a setting for people. */
+export function titleOf({ title, flag = '--' }: Pick<Setting<unknown>, 'title' | 'flag'>): string {
+  return title ?? flag.slice(2).replaceAll('-', ' ')
+}
 
 /** The sources of a setting, for messages. */
 export function placesOf({ flag, env, otherEnv = [], field }: Places): string[] {

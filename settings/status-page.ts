@@ -4,7 +4,7 @@ import { readToken, leastLength } from './token-file.ts'
 import { text } from './formats.ts'
 import type { Problem } from './problems.ts'
 import { readSettings, type Sources } from './resolve.ts'
-import type { Format, SettingsTable } from './setting.ts'
+import { type Format, type SettingsTable, titleOf } from './setting.ts'
 
 /** A loopback address and a port, where the page speaks plain HTTP. */
 const loopback: Format<{ host: string; port: number }> = {
@@ -25,7 +25,6 @@ function isLoopback(host: string): boolean {
 /** The settings for where, and to whom, the status page is shown. */
 export const statusPageSettings = {
   statusPageAddress: {
-    title: 'status page address',
     flag: '--status-page-address',
     env: 'EIP_STATUS_PAGE_ADDRESS',
     format: loopback,
@@ -34,7 +33,6 @@ export const statusPageSettings = {
       'Loopback address and port, such as `127.0.0.1:10261`, where the status page is shown over plain HTTP. In a pod, only people who may forward its ports reach it. On the host network, every user of the host can reach it, so set a token there.',
   },
   statusPageTokenFile: {
-    title: 'status page token file',
     flag: '--status-page-token-file',
     env: 'EIP_STATUS_PAGE_TOKEN_FILE',
     format: text('file'),
@@ -50,5 +48,5 @@ export function statusPageProblems(sources: Pick<Sources, 'flags' | 'env'>): Pro
   const { wrong } = readToken(path)
   if (wrong === undefined) return []
   const right = `it must be a readable file with one token of at least ${leastLength} characters`
-  return [{ setting: statusPageSettings.statusPageTokenFile.title, source: path, wrong, right }]
+  return [{ setting: titleOf(statusPageSettings.statusPageTokenFile), source: path, wrong, right }]
 }

@@ -2,7 +2,7 @@ import { readAuthorities } from '../certs/authorities-file.ts'
 import { list, text } from './formats.ts'
 import type { Problem } from './problems.ts'
 import { readSettings, type Sources } from './resolve.ts'
-import type { SettingsTable } from './setting.ts'
+import { type SettingsTable, titleOf } from './setting.ts'
 
 /** The clients that may call the webhooks, in addition to knowing the secret path. */
 export const webhookClient = {
@@ -34,11 +34,11 @@ export function webhookClientProblems(sources: Pick<Sources, 'flags' | 'env'>): 
   const { wrong } = readAuthorities(path)
   if (wrong === undefined) return []
   const right = 'it must be a readable PEM file with the certificates of authorities, up to their roots'
-  return [{ setting: webhookClient.webhookClientCaFile.title, source: path, wrong, right }]
+  return [{ setting: titleOf(webhookClient.webhookClientCaFile), source: path, wrong, right }]
 }
 
 const withoutFile: Problem = {
-  setting: webhookClient.webhookClientNames.title,
+  setting: titleOf(webhookClient.webhookClientNames),
   wrong: 'has no effect, because no client certificate is required',
   right: `set ${webhookClient.webhookClientCaFile.flag} too`,
 }

@@ -42,7 +42,6 @@ const access = {
 
 const addresses = {
   region: {
-    title: 'region',
     flag: '--region',
     env: 'CHERRY_REGION_NAME',
     field: 'region',

@@ -64,7 +64,6 @@ const access = {
 
 const addresses = {
   metro: {
-    title: 'metro',
     flag: '--metro',
     env: 'METAL_METRO_NAME',
     field: 'metro',
@@ -74,7 +73,6 @@ const addresses = {
     isReloaded: true,
   },
   facility: {
-    title: 'facility',
     flag: '--facility',
     env: 'METAL_FACILITY_NAME',
     field: 'facility',

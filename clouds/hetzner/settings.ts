@@ -26,7 +26,6 @@ const access = {
 
 const addresses = {
   location: {
-    title: 'location',
     flag: '--location',
     env: 'HCLOUD_LOCATION',
     field: 'location',

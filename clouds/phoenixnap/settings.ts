@@ -7,7 +7,6 @@ import { baseUrl, bgpNodeSelector, loadBalancerChoice } from '../dialect/shared-
 
 const access = {
   clientId: {
-    title: 'client id',
     flag: '--client-id',
     env: 'PNAP_CLIENT_ID',
     field: 'clientID',
@@ -39,7 +38,6 @@ const access = {
 
 const addresses = {
   location: {
-    title: 'location',
     flag: '--location',
     env: 'PNAP_LOCATION',
     field: 'location',

@@ -26,7 +26,6 @@ const access = {
 
 const addresses = {
   zone: {
-    title: 'zone',
     flag: '--zone',
     env: 'SCW_DEFAULT_ZONE',
     field: 'zone',

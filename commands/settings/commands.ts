@@ -25,14 +25,12 @@ export const installSettings = {
     sentence: 'Base URL of the webhooks, for an `eip-admission serve` that runs outside the cluster.',
   },
   dryRun: {
-    title: 'dry run',
     flag: '--dry-run',
     format: boolean,
     default: 'false',
     sentence: 'Prints the objects as YAML and changes nothing.',
   },
   overwrite: {
-    title: 'overwrite',
     flag: '--overwrite',
     format: boolean,
     default: 'false',
@@ -91,7 +89,6 @@ export const cleanupSettings = {
 /** The settings of `doctor`, besides the settings of `serve`. */
 export const doctorSettings = {
   output: {
-    title: 'output',
     flag: '--output',
     short: '-o',
     format: choice(['text', 'json']),

@@ -10,7 +10,7 @@ import { leaderElectionProblems } from '../../settings/leader-election.ts'
 import { SettingsError, type Problem } from '../../settings/problems.ts'
 import { processSections, processSettings, type ProcessSettings } from '../../settings/process.ts'
 import { readSettings, type Resolution, type Sources } from '../../settings/resolve.ts'
-import type { Section, SettingsTable } from '../../settings/setting.ts'
+import { type Section, type Setting, type SettingsTable, titleOf } from '../../settings/setting.ts'
 import { statusPageProblems } from '../../settings/status-page.ts'
 import { webhookClientProblems } from '../../settings/webhook-client.ts'
 import { readManifest } from '../../kube/manifest-file.ts'
@@ -109,11 +109,11 @@ function portProblems(own: ProcessSettings | undefined): Problem[] {
     const other = listeners.slice(0, n).find((before) => port !== undefined && before.port === port)
     if (!other) return []
     const wrong = `has port ${port}, which ${other.what} also have`
-    return [{ setting: row.title, source: row.flag, wrong, right: 'set another port' }]
+    return [{ setting: titleOf(row), source: row.flag, wrong, right: 'set another port' }]
   })
 }
 
-type Listener = { row: { title: string; flag: string }; port: number | undefined; what: string }
+type Listener = { row: Setting<unknown> & { flag: string }; port: number | undefined; what: string }
 
 function fixedFlagProblems(flags: Sources['flags']): Problem[] {
   return Object.entries(fixedFlags).flatMap(([flag, { value, right }]) => {
@@ -154,5 +154,5 @@ function manifestProblems(sources: Pick<Sources, 'flags' | 'env'>): Problem[] {
 /** The problem of a manifest that cannot be used. */
 export function manifestProblem(path: string, wrong: string): Problem {
   const right = 'it must be a readable YAML file with Kubernetes objects, as for kubectl apply -f'
-  return { setting: common.loadBalancerManifest.title, source: path, wrong, right }
+  return { setting: titleOf(common.loadBalancerManifest), source: path, wrong, right }
 }

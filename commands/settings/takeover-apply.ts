@@ -5,7 +5,6 @@ import type { SettingsTable, ValuesOf } from '../../settings/setting.ts'
 
 const work = {
   patienceMs: {
-    title: 'patience',
     flag: '--patience',
     format: duration(1000),
     default: '10m',

@@ -7,7 +7,7 @@ import { fixedFlags, ignoredFlags } from '../../commands/settings/ignored-flags.
 import { loadBalancerValues } from '../../announcers/load-balancer-setting.ts'
 import { processSections } from '../../settings/process.ts'
 import { code, markdownTable } from '../markdown.ts'
-import { absenceOf, type Section, type Setting, type SettingsTable } from '../../settings/setting.ts'
+import { absenceOf, type Section, type Setting, type SettingsTable, titleOf } from '../../settings/setting.ts'
 
 const opening = `# Settings
 
@@ -109,11 +109,11 @@ function settingsTable(table: SettingsTable): string {
 }
 
 function settingRow(setting: Setting<unknown>): string[] {
-  const { title, flag, aliases = [], env, otherEnv = [], field, sentence, isReloaded } = setting
+  const { flag, aliases = [], env, otherEnv = [], field, sentence, isReloaded } = setting
   const flags = [flag, ...aliases].filter((name) => name !== undefined).map(code)
   const variables = [env, ...otherEnv].filter((name) => name !== undefined).map(code)
   return [
-    title,
+    titleOf(setting),
     flags.join(', '),
     variables.join(', '),
     code(field),

@@ -6,7 +6,7 @@ import type { CloudProvider } from '../../clouds/ports/cloud-provider.ts'
 import type { CloudSettings } from '../../clouds/dialect/define-dialect.ts'
 import { SettingsError, formatProblem } from '../../settings/problems.ts'
 import type { CloudFile } from '../../commands/settings/serve.ts'
-import type { SettingsTable } from '../../settings/setting.ts'
+import { type SettingsTable, titleOf } from '../../settings/setting.ts'
 import type { ReplaceableSecret } from '../../lib/secret.ts'
 import { type SettingChanges, changesBetween, withValuesOf } from './setting-changes.ts'
 import type { LocationSource } from '../../settings/service-policy.ts'
@@ -133,7 +133,7 @@ class FileReload implements SettingsReload {
   }
 
   #titles(names: readonly string[]): string[] {
-    return names.map((name) => this.#options.table[name]?.title ?? name)
+    return names.map((name) => titleOf(this.#options.table[name] ?? { title: name }))
   }
 
   /** Refused settings are tried again after a while, changed ones at once. */

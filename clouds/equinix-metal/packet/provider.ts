@@ -3,7 +3,7 @@ import type { SettingsOf } from '../../dialect/define-dialect.ts'
 import { type VendorTools, withProvider } from '../../dialect/with-provider.ts'
 import { packet } from './settings.ts'
 import { SettingsError } from '../../../settings/problems.ts'
-import { placesText } from '../../../settings/setting.ts'
+import { placesText, titleOf } from '../../../settings/setting.ts'
 import { machineId } from '../machines.ts'
 import { maxPrefixes } from '../peering.ts'
 import { vendorHttp, type VendorHttpOptions } from '../../http/client.ts'
@@ -47,9 +47,9 @@ async function findFacility(
     return ofHost
   } catch (error) {
     if (signal.aborted || !(error instanceof Error)) throw error
-    const { title } = packet.rows.facility
     const wrong = `not set, and the metadata service of this host did not answer (${error.message})`
-    throw new SettingsError([{ setting: title, wrong, right: `set ${placesText(packet.rows.facility)}` }])
+    const row = packet.rows.facility
+    throw new SettingsError([{ setting: titleOf(row), wrong, right: `set ${placesText(row)}` }])
   }
 }
 

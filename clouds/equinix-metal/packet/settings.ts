@@ -20,7 +20,6 @@ const access = {
 
 const addresses = {
   facility: {
-    title: 'facility',
     flag: '--facility',
     env: 'PACKET_FACILITY_NAME',
     field: 'facility',
