@@ -148,7 +148,7 @@ function expand(word: string, env: readonly GivenVariable[]): { text: string; is
 /**
  * The flags among a container's arguments. A flag without a value is true, as in Go; the value may be the next word.
  */
-function flagsIn(words: readonly string[], repeated: ReadonlySet<string>): Record<string, string> {
+export function flagsIn(words: readonly string[], repeated: ReadonlySet<string>): Record<string, string> {
   const flags: Record<string, string> = {}
   words.forEach((word, n) => {
     const [, dashes, name, value] = /^(--?)([\w-]+)(?:=(.*))?$/s.exec(word) ?? []

@@ -1,6 +1,7 @@
+import type { Pod } from '../../../kube/workloads.ts'
 import { backdateMs, defaultLifetimes } from '../../../certs/lifetimes.ts'
 import { type Finding, type Findings, defineCheck } from '../check.ts'
-import type { Pod } from '../../../kube/workloads.ts'
+import { flagsIn } from '../../../inspect/given-settings.ts'
 import { shell } from '../../../lib/remedy.ts'
 
 /** The oldest API server that knows every field of the CRD of ElasticIP. */
@@ -48,14 +49,14 @@ const unseenFlags: Finding = {
 }
 
 function disabledPlugins({ metadata: { name, namespace }, spec }: Pod): Findings {
-  const flag = '--disable-admission-plugins='
-  const args = (spec?.containers ?? []).flatMap(({ command = [], args: more = [] }) => [...command, ...more])
-  const disabled = args.filter((arg) => arg.startsWith(flag)).flatMap((arg) => arg.slice(flag.length).split(','))
-  const needed = admissionPlugins.filter((plugin) => disabled.includes(plugin))
+  const flag = '--disable-admission-plugins'
+  const words = (spec?.containers ?? []).flatMap(({ command = [], args = [] }) => [...command, ...args])
+  const { [flag]: disabled = '' } = flagsIn(words, new Set([flag]))
+  const needed = admissionPlugins.filter((plugin) => disabled.split(',').includes(plugin))
   if (needed.length === 0) return []
   return {
     level: 'error',
-    what: `pod ${namespace}/${name} has ${flag}${disabled.join(',')}`,
+    what: `pod ${namespace}/${name} has ${flag}=${disabled}`,
     why: 'the API server calls no webhook without these plugins, so Services get their address only later',
     fix: `remove ${needed.join(' and ')} from that flag, in /etc/kubernetes/manifests/kube-apiserver.yaml with kubeadm`,
   }

@@ -38,6 +38,10 @@ test('a flag that turns webhooks off is found, and other flags are not', () => {
     of('kube-apiserver', '--disable-admission-plugins=ServiceAccount,MutatingAdmissionWebhook')[0] ?? '',
     /^error: pod kube-system\/kube-apiserver-a has --disable/,
   )
+  assert.match(
+    of('kube-apiserver', '--disable-admission-plugins', 'ValidatingAdmissionWebhook')[0] ?? '',
+    /^error: pod kube-system\/kube-apiserver-a has --disable/,
+  )
   assert.match(lines(apiServerFlags, { apiServerPods: [] })[0] ?? '', /^manual: no API server runs as a pod/)
 })
 
