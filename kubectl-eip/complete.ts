@@ -1,18 +1,24 @@
+import { parseArgs } from 'node:util'
 import { listAll } from '../kube/list-all.ts'
 import { contextNames } from '../kube/kubeconfig.ts'
+import type { KubeObject } from '../kube/objects.ts'
 import { namespaces, services } from '../kube/resource.ts'
 import { elasticIPs } from '../ledger/record/elastic-ip.ts'
-import { formats } from './list.ts'
-import { outputFormats } from './io.ts'
 import type { Cluster } from './reader.ts'
 
-/** Tells the shell not to offer files instead. */
-const noFiles = ':4\n'
+/** Tells the shell to offer files, or not to. */
+const [files, noFiles] = [':0\n', ':4\n']
 
 type Place = { kubeconfig?: string; context?: string; namespace?: string }
 
+/** A command, as far as commander knows what may follow it. */
+type Known = {
+  name(): string
+  options: readonly { short?: string; long?: string; required: boolean; argChoices?: string[] }[]
+}
+
 type Deps = {
-  commands: Readonly<Record<string, readonly string[]>>
+  commands: readonly Known[]
   cluster: (place: Place) => Promise<Cluster>
   print: (text: string) => void
 }
@@ -23,46 +29,51 @@ type Deps = {
  */
 export async function complete(words: readonly string[], { print, ...deps }: Deps): Promise<void> {
   const offers = await offersFor(words, deps).catch(() => [])
-  print([...offers.filter((offer) => offer.startsWith(words.at(-1) ?? '')), noFiles].join('\n'))
+  const isFile = words.at(-2) === '--kubeconfig'
+  print([...offers.filter((offer) => offer.startsWith(words.at(-1) ?? '')), isFile ? files : noFiles].join('\n'))
 }
 
 async function offersFor(
   words: readonly string[],
   { commands, cluster }: Omit<Deps, 'print'>,
 ): Promise<readonly string[]> {
-  const [command = '', ...more] = words
-  if (words.length <= 1) return Object.keys(commands).toSorted()
-  const before = more.at(-2)
-  if (before === '-o' || before === '--output') return command === 'list' ? formats : outputFormats
-  if (before === '--context') return contextNames({ file: placeOf(words).kubeconfig })
-  if (words.at(-1)?.startsWith('-')) return commands[command] ?? []
-  const isService = command === 'why' || before === '--to' || before === '--service'
-  const at = await cluster(placeOf(words))
-  if (before === '-n' || before === '--namespace' || before === '--allow')
-    return (await listAll(at.client, namespaces)).map(({ metadata }) => metadata.name)
-  if (isService) {
-    const all = await listAll(at.client, services, { namespace: at.namespace })
-    return all.filter(({ spec }) => spec.type === 'LoadBalancer').map(({ metadata }) => metadata.name)
+  if (words.length <= 1) return commands.map((one) => one.name()).toSorted()
+  const [name = ''] = words
+  const options = commands.find((one) => one.name() === name)?.options ?? []
+  if (words.at(-1)?.startsWith('-')) return options.flatMap(({ long }) => long ?? []).concat('--help')
+  const flag = options.find(({ short, long, required }) => required && [short, long].includes(words.at(-2)))
+  if (flag?.argChoices) return flag.argChoices
+  const place = placeOf(words)
+  const namesOf = (objects: KubeObject[]) => objects.map(({ metadata }) => metadata.name)
+  switch (flag?.long ?? name) {
+    case '--context':
+      return contextNames({ file: place.kubeconfig })
+    case '--namespace':
+    case '--allow':
+      return namesOf(await listAll((await cluster(place)).client, namespaces))
+    case '--to':
+    case '--service':
+    case 'why': {
+      const { client, namespace } = await cluster(place)
+      return namesOf(
+        (await listAll(client, services, { namespace })).filter(({ spec }) => spec.type === 'LoadBalancer'),
+      )
+    }
+    case 'release':
+    case 'move':
+      return namesOf(await listAll((await cluster(place)).client, elasticIPs))
+    default:
+      return []
   }
-  if (command !== 'release' && command !== 'move') return []
-  return (await listAll(at.client, elasticIPs)).map(({ metadata }) => metadata.name)
 }
 
 /** The cluster and namespace that the typed words name. */
 function placeOf(words: readonly string[]): Place {
-  const valueAfter = (...flags: string[]) => {
-    const joined = words.findLast((word) => flags.some((flag) => word.startsWith(`${flag}=`)))
-    const at = words.findLastIndex((word) => flags.includes(word))
-    return joined?.slice(joined.indexOf('=') + 1) ?? (at < 0 ? undefined : words[at + 1])
-  }
-  const [namespace, context, file] = [
-    valueAfter('-n', '--namespace'),
-    valueAfter('--context'),
-    valueAfter('--kubeconfig'),
-  ]
-  return {
-    ...(namespace && { namespace }),
-    ...(context && { context }),
-    ...(file && { kubeconfig: file }),
-  }
+  const { values } = parseArgs({
+    args: [...words],
+    options: { namespace: { type: 'string', short: 'n' }, context: { type: 'string' }, kubeconfig: { type: 'string' } },
+    strict: false,
+  })
+  // A flag whose value is not typed yet is true.
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => typeof value === 'string' && value !== ''))
 }

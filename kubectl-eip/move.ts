@@ -10,6 +10,7 @@ import { type MovePlan, planMove } from './move-plan.ts'
 import { confirm, removeRecord } from './release.ts'
 import { keyOfService } from './why.ts'
 import { allowedBeforeMoveAnnotation } from '../ledger/record/names.ts'
+import { hashForName, isDnsLabel } from '../lib/names.ts'
 
 export type MoveOptions = { from: string; to: string; name?: string | undefined; yes: boolean; waitMs: number }
 
@@ -28,10 +29,16 @@ export async function move(cluster: Cluster, options: MoveOptions, io: Io): Prom
   const address = record.status?.address ?? record.metadata.name
   const text = `From now on, only Service ${to} may have ${address}. The project keeps paying for it.`
   await confirm(io, { text, what: address, yes: options.yes })
-  const moved = await carryOut(cluster, { plan, record, name: options.name ?? to.replace('/', '-') })
+  const moved = await carryOut(cluster, { plan, record, name: options.name ?? nameFor(to) })
   const found = await awaitAvailable(cluster, moved, options.waitMs)
   if (!found) throw new Refusal(lostText(moved, reservationIdOf(record)))
   io.print(isClaimable(found) ? availableText(found) : pendingText(found, { address, to }))
+}
+
+/** The name of a new ElasticIP for a Service: with both its names, if that is not too long. */
+function nameFor(to: Key): string {
+  const name = to.replace('/', '-')
+  return isDnsLabel(name) ? name : `moved-${hashForName(to, 8)}`
 }
 
 /**

@@ -1,6 +1,7 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { connect } from '../kube/connect.ts'
 import { kubeconfig } from '../kube/kubeconfig.ts'
+import { serverFacts } from '../kube/server-facts.ts'
 import { withFlags } from '../lib/remedy.ts'
 import { isDnsLabel } from '../lib/names.ts'
 import { parseDuration } from '../lib/duration.ts'
@@ -33,7 +34,7 @@ export async function runPlugin(args: readonly string[], deps: PluginDeps): Prom
     const root = program(deps, ended)
     if (args[0] === '__complete')
       await complete(args.slice(1), {
-        commands: commandsOf(root),
+        commands: root.commands,
         cluster: (place) => clusterOf(place, deps.version),
         print: deps.print,
       })
@@ -47,16 +48,18 @@ export async function runPlugin(args: readonly string[], deps: PluginDeps): Prom
   }
 }
 
-function commandsOf(root: Command): Record<string, string[]> {
-  const flagsOf = ({ options }: Command) => options.flatMap(({ long }) => long ?? []).concat('--help')
-  return Object.fromEntries(root.commands.map((command) => [command.name(), flagsOf(command)]))
-}
-
 /** The cluster and namespace that a person means, as kubectl would find them. */
 async function clusterOf({ kubeconfig: file, context, namespace }: Place, version: string): Promise<Cluster> {
   const credentials = kubeconfig({ file, context })
-  const client = connect(credentials, { userAgent: `kubectl-eip/${version}` })
-  return { client, namespace: namespace ?? (await credentials.current()).namespace ?? 'default', now: new Date() }
+  const userAgent = `kubectl-eip/${version}`
+  const client = connect(credentials, { userAgent })
+  const serverTime = async () => {
+    // A cluster may hide this from a person, whose own clock is the next best.
+    const { clockAheadMs } = await serverFacts(credentials, userAgent).catch(() => ({ clockAheadMs: 0 }))
+    return new Date(Date.now() + clockAheadMs)
+  }
+  const inContext = async () => (await credentials.current()).namespace ?? 'default'
+  return { client, namespace: namespace ?? (await inContext()), now: new Date(), serverTime }
 }
 
 /** The work of a command, which may return its own exit code. */
@@ -185,7 +188,11 @@ function addAdopt(root: Command, run: Run): void {
     .option('--name <name>', 'The name of the ElasticIP.')
     .option('--service <service>', 'The one Service that may have the address: NAME or NAMESPACE/NAME.')
     .addHelpText('after', examples('adopt 4a239171-e254-434b-991f-701540be5e36 --name office --service shop/web'))
-    .option('--allow <namespace...>', 'The namespaces whose Services may have the address; without it, all.')
+    .option(
+      '--allow <namespace...>',
+      'The namespaces whose Services may have the address; without it, all.',
+      (text: string, before: string[] = []) => [...before, readNamespace(text)],
+    )
     .action(
       (
         what: string,

@@ -2,13 +2,13 @@ import type { KubeClient } from '../kube/client.ts'
 import { KubeError, isForbidden } from '../kube/errors.ts'
 import { listAll } from '../kube/list-all.ts'
 import { services } from '../kube/resource.ts'
+import type { Workload } from '../kube/workloads.ts'
 import type { PossibleUsers } from '../ledger/record/address-use.ts'
 import { type ElasticIP, elasticIPs, addressKeyOf } from '../ledger/record/elastic-ip.ts'
 import { allRequestAnnotations } from '../ledger/users/possible-users.ts'
 import { Refusal } from './io.ts'
 import { isClaimedBy } from '../ledger/record/source.ts'
 import { canonicalIpAddress } from '../lib/ip-address.ts'
-import type { Workload } from '../kube/workloads.ts'
 import { listOwnDeployments } from '../inspect/own-deployments.ts'
 import { ownNamespace } from '../settings/process.ts'
 
@@ -18,6 +18,8 @@ export type Cluster = {
   /** The namespace of the flag, else of the context. */
   namespace: string
   now: Date
+  /** The time by the API server's clock, with which the holder of a lease should agree. */
+  serverTime: () => Promise<Date>
 }
 
 /** The result of a read, or the right that is missing. */

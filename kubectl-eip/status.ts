@@ -2,10 +2,10 @@ import { controlPlaneServices } from '../clouds/cloud-choice.ts'
 import { isHeld, isOwnIdentity } from '../kube/lease.ts'
 import { type Lease, type Service, splitKey } from '../kube/objects.ts'
 import { leases, services } from '../kube/resource.ts'
+import type { Container, Workload } from '../kube/workloads.ts'
 import { countedAddresses } from '../ledger/claim/limits.ts'
 import { type ElasticIP, claimKey, phaseOf } from '../ledger/record/elastic-ip.ts'
 import { names } from '../settings/installed-names.ts'
-import type { Container, Workload } from '../kube/workloads.ts'
 import { type ProbeResult, missText } from '../webhooks/probe-problem.ts'
 import { probeOnce } from '../webhooks/webhook-probe.ts'
 import { shownAddress } from './explain.ts'
@@ -35,12 +35,12 @@ export async function status(
   { output }: { output?: OutputFormat | undefined },
   io: Io,
 ): Promise<number> {
-  const { client, now } = cluster
+  const { client } = cluster
   const ofDeployments = await readDeployments(client)
   const given = await readSettings(client, ofDeployments)
   const { namespace, name } = leaseOf({ deployments: ofDeployments, given })
   const readLease = (of: string) => readable(`get Leases in ${namespace}`, client.get(leases, { namespace, name: of }))
-  const [records, lease, guardianLease, mirrors, webhooks] = await Promise.all([
+  const [records, lease, guardianLease, mirrors, webhooks, now] = await Promise.all([
     listRecords(cluster),
     readLease(name),
     readLease(names.controlPlaneLease),
@@ -49,6 +49,7 @@ export async function status(
       Promise.all(controlPlaneServices.map((key) => client.get(services, splitKey(key)))),
     ),
     probeOnce({ client, namespace: namespaceOf(ofDeployments) }, new AbortController().signal),
+    cluster.serverTime(),
   ])
   const found = 'missing' in mirrors ? mirrors : { value: mirrors.value.filter((service) => service !== undefined) }
   const seen = {

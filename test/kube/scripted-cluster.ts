@@ -4,25 +4,27 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ReceivedRequest, sendJson, sendStatus, withServer } from './scripted-server.ts'
 
-/** The objects of a cluster, by the plurals of their kinds. */
-type Lists = Record<string, object[] | 'forbidden'>
+/** The objects of a cluster, by the plurals of their kinds, or one by its name. */
+type Lists = Record<string, object[] | object | 'forbidden'>
 
 /**
  * Runs a test with the kubeconfig of a cluster that has these objects, and what the cluster is asked. `elsewhere` is another
- * context of it.
+ * context of it. Its clock is `aheadMs` ahead of ours.
  */
 export async function withCluster(
   lists: Lists,
   run: (kubeconfig: string, requests: ReceivedRequest[]) => Promise<void>,
+  { aheadMs = 0 }: { aheadMs?: number } = {},
 ): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'eip-admission-cluster-'))
   const file = join(dir, 'kubeconfig')
   try {
     await withServer(
       ({ path }, response) => {
-        const items = lists[path.split('/').at(-1) ?? ''] ?? []
-        if (items === 'forbidden') sendStatus(response, 403, { reason: 'Forbidden', message: 'forbidden' })
-        else sendJson(response, { metadata: {}, items })
+        response.setHeader('date', new Date(Date.now() + aheadMs).toUTCString())
+        const found = lists[path.split('/').at(-1) ?? ''] ?? []
+        if (found === 'forbidden') sendStatus(response, 403, { reason: 'Forbidden', message: 'forbidden' })
+        else sendJson(response, Array.isArray(found) ? { metadata: {}, items: found } : found)
       },
       async ({ url, requests }) => {
         writeFileSync(file, kubeconfigOf(url))

@@ -64,7 +64,7 @@ async function kept() {
     leader,
     answers,
     said,
-    cluster: { client, namespace: 'default', now: harness.now() },
+    cluster: { client, namespace: 'default', now: harness.now(), serverTime: async () => harness.now() },
     io: { print: say, printError: say, ask },
     eip: (name: string) => harness.api.stored(elasticIPs).find(({ metadata }) => metadata.name === name),
     address: harness.record()?.status?.address ?? '',
@@ -97,6 +97,12 @@ test('move gives a kept address a provisioned ElasticIP, without a call to the p
     said.at(-1) ?? '',
     'Service shop/till gets it with the annotation eip-admission.dev/elastic-ip: shop-till',
   )
+})
+
+test('a move to a Service with long names gives the new ElasticIP a short one', async () => {
+  const { cluster, io, said } = await kept()
+  await move(cluster, { ...toTill, to: `${'n'.repeat(40)}/${'s'.repeat(40)}` }, io)
+  assert.match(said.at(-1) ?? '', /eip-admission.dev\/elastic-ip: moved-[\da-f]{8}/)
 })
 
 test('a move that is killed between its writes loses nothing, and is completed by the next one', async () => {

@@ -40,4 +40,35 @@ test('the help of each command has examples', async () => {
   assert.match(await printed('--help'), /^Exit codes:$/m)
 })
 
+test('the leader is judged by the clock of the API server', () => {
+  const aheadMs = -300_000
+  const renewTime = new Date(Date.now() + aheadMs).toISOString()
+  const lease = {
+    metadata: { name: 'cloud-controller-manager', namespace: 'kube-system' },
+    spec: { holderIdentity: 'node-a_0123456789ab', renewTime, leaseDurationSeconds: 6 },
+  }
+  return withCluster(
+    { 'cloud-controller-manager': lease },
+    async (file) => assert.match(await printed('status', `--kubeconfig=${file}`), /leader .*, lease renewed \ds ago/),
+    { aheadMs },
+  )
+})
+
+test('adopt refuses a list of namespaces in one word, which no Service could be in', async () => {
+  assert.match(await printed('adopt', '17', '--allow', 'shop,till'), 'It is not the name of a namespace.')
+})
+
+test('a flag is completed with its own values, and with nothing where only the person knows them', () => {
+  const record = makeRecord({})
+  return withCluster({ elasticips: [record], namespaces: [{ metadata: { name: 'shop' } }] }, async (file) => {
+    const offers = (...words: string[]) => printed('__complete', ...words)
+    const here = `--kubeconfig=${file}`
+    assert.is(await offers('release', here, ''), `${record.metadata.name}\n:4\n`)
+    assert.is(await offers('release', here, '--timeout', ''), ':4\n')
+    assert.is(await offers('release', here, '-n', ''), 'shop\n:4\n')
+    assert.is(await offers('release', '--kubeconfig', ''), ':0\n')
+    assert.is(await offers('doctor', '-o', ''), 'text\njson\n:4\n')
+  })
+})
+
 test.run()
