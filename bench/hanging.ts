@@ -36,7 +36,7 @@ export function hanging(): Promise<Row[]> {
     await product.stop('SIGKILL')
     return [
       { measure: `with ${waiting} reserves hanging, an edit of a Service that waits`, ...atMost(edited, 3_000) },
-      { measure: 'the same, a Service shows an own address', ...atMost(shown, 3_000) },
+      { measure: 'the same, a Service shows a user-chosen address', ...atMost(shown, 3_000) },
       { measure: 'the same, a Service is deleted', ...atMost(gone, 5_000) },
       { measure: 'the same, SIGTERM until the lease is free', ...atMost([leaseMs], 1_500) },
     ]

@@ -21,9 +21,9 @@ export function readAuthorities(path: string): AuthoritiesFile {
 /** The problem of certificates that OpenSSL accepts, but with which it would later refuse every client without a reason. */
 function findProblem(certificates: X509Certificate[]): string | undefined {
   const leaf = certificates.find(({ ca }) => !ca)
-  if (leaf) return `holds the certificate of ${leaf.subject}, which is not an authority`
+  if (leaf) return `contains the certificate of ${leaf.subject}, which is not a CA`
   const incomplete = certificates.find((one) => !certificates.some((issuer) => one.checkIssued(issuer)))
   if (incomplete) return `holds ${incomplete.subject} without its issuer ${incomplete.issuer}`
   const allExpired = certificates.every(({ validToDate }) => validToDate.getTime() <= Date.now())
-  return allExpired ? 'holds only certificates that have expired' : undefined
+  return allExpired ? 'contains only expired certificates' : undefined
 }

@@ -50,7 +50,7 @@ export function planAuthorities(authorities: Authorities, facts: RotationFacts):
   if (facts.now < authorities.signingSinceMs + retireAfterMs || isSameBundle(authorities.trusted, signing.cert)) {
     return undefined
   }
-  return { do: 'retire', reason: 'no leaf of an earlier authority is in use' }
+  return { do: 'retire', reason: 'no certificate from an earlier CA is in use' }
 }
 
 /** Executes a step. `alsoTrusted` are certificates (PEM) that stay trusted when a new authority is made. */
@@ -84,7 +84,7 @@ export async function carryOut(
 
 /** Why a valid pair cannot be one of our authorities, but belongs to another program; undefined if it can. */
 export function foreignReason(pair: KeyPair): string | undefined {
-  if (!new X509Certificate(pair.cert).ca) return 'a certificate that is not a certificate authority'
+  if (!new X509Certificate(pair.cert).ca) return 'a certificate that is not a CA'
   const type = createPrivateKey(pair.key).asymmetricKeyType
-  return type === 'rsa' ? undefined : `a certificate authority with a key of type ${type}, and eip-admission needs rsa`
+  return type === 'rsa' ? undefined : `a CA with a key of type ${type}, and eip-admission needs rsa`
 }

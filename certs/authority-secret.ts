@@ -115,10 +115,7 @@ async function write(
 function report({ log, at }: Deps, step: AuthorityStep, { signing, next }: Authorities): void {
   const certificate = new X509Certificate((next ?? signing).cert)
   const facts = { secret: `${at.namespace}/${at.name}`, step: step.do, reason: step.reason }
-  log.info(
-    { ...facts, serial: certificate.serialNumber, notAfter: certificate.validTo },
-    'certificate authority changed',
-  )
+  log.info({ ...facts, serial: certificate.serialNumber, notAfter: certificate.validTo }, 'CA changed')
 }
 
 /** Our annotations of the Secret with our certificate authority. */
@@ -128,7 +125,6 @@ export const secretAnnotations: readonly Annotation[] = [
     on: 'Secret',
     writers: ['eip-admission'],
     values: 'a time (RFC 3339)',
-    sentence:
-      'When the current certificate authority began to sign. Older authorities are trusted for a while after that.',
+    sentence: 'When the current CA began to sign. Older CAs are trusted for a while after that.',
   },
 ]

@@ -125,7 +125,7 @@ export function distrustReason(targets: Target[], authority: string): string | u
       ({ clientConfig }) => !hasCertificates(fromCaBundle(clientConfig.caBundle), authority),
     )
     if (lacking)
-      return `the caBundle of webhook ${lacking.name} in ${resource.kind} ${name} does not have the authority of eip-admission yet`
+      return `the caBundle of webhook ${lacking.name} in ${resource.kind} ${name} does not have the CA of eip-admission yet`
   }
   const [first] = targets
   return first && targets.every(({ stored }) => !stored)

@@ -108,7 +108,7 @@ class MountedCertificate implements CertSource {
   #report(wrong: string): void {
     if (wrong === this.#problem) return
     this.#problem = wrong
-    const what = this.#pair ? 'the serving certificate stays as it was' : 'there is no serving certificate yet'
+    const what = this.#pair ? 'the serving certificate is kept' : 'there is no serving certificate yet'
     this.#log.warn({ folder: this.#folder, wrong }, what)
   }
 

@@ -33,7 +33,7 @@ export function renewalReason(
 function issuerReason(certificate: X509Certificate, authority: X509Certificate | undefined): string | undefined {
   if (!authority) return undefined
   const issued = certificate.checkIssued(authority) && certificate.verify(authority.publicKey)
-  return issued ? undefined : 'not issued by the current authority'
+  return issued ? undefined : 'not issued by the current CA'
 }
 
 /** A host that is no longer needed does not count: during a reinstallation, a configuration is absent for a moment. */

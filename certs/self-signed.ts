@@ -121,8 +121,9 @@ class SelfSigned implements CertSource {
     } catch (error) {
       if (signal.aborted) return false
       this.#problem = error instanceof Error ? error.message : String(error)
-      if (isConflict(error)) this.#log.debug({ error: this.#problem }, 'another replica was first')
-      else this.#log.warn({ error: this.#problem }, 'certificates could not be checked, the serving certificate stays')
+      if (isConflict(error)) this.#log.debug({ error: this.#problem }, 'another replica wrote first')
+      else
+        this.#log.warn({ error: this.#problem }, 'certificates could not be checked; the serving certificate is kept')
       return false
     }
   }

@@ -52,7 +52,7 @@ export function webhookDeletions(client: KubeClient): Change[] {
 }
 
 /**
- * The deletions of the Services that mirror the API servers. Nothing updates them any more, so nodes would send the
+ * The deletions of the Services that mirror the API servers. Nothing updates them now, so nodes would send the
  * traffic of the control-plane address to former API servers. Their slices are deleted with them.
  */
 export function mirrorDeletions(client: KubeClient, all: readonly Service[]): Change[] {

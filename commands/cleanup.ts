@@ -30,7 +30,7 @@ type CleanupDeps = StoppableDeps & { clock?: Pick<Clock, 'sleep'> }
 
 /**
  * Removes everything of ours that could block the cluster without our process: webhook configurations and finalizers.
- * Reservations and announcements stay: it says so, and how to remove them.
+ * Reservations and announcements stay: it lists them, and how to remove them.
  */
 export async function cleanup(settings: CleanupSettings, given: CleanupDeps): Promise<void> {
   const { kubeconfig: file, apiServer, yes } = settings
@@ -119,8 +119,8 @@ function finalizersLeft(held: Service[]): string {
     return `  kubectl patch service -n ${namespace} ${name} --type=merge -p '${change}'\n`
   })
   return (
-    `The finalizer ${upstreamFinalizer} stays on these Services, because \`takeover undo\` may bring back the ` +
-    'previous program. If it never comes back, no other program removes the finalizer when you delete such a Service. ' +
+    `The finalizer ${upstreamFinalizer} stays on these Services, because \`takeover undo\` may restart the ` +
+    'previous program. If it never runs again, no other program removes the finalizer when you delete such a Service. ' +
     `Then run:\n${commands.join('')}`
   )
 }
@@ -164,7 +164,7 @@ function reservationsLeft(records: ElasticIP[]): string {
       : [],
   )
   if (reserved.length === 0)
-    return "No ElasticIP refers to a reservation any more. The provider's console shows what the project still pays for.\n"
+    return "No ElasticIP refers to a reservation. The provider's console shows what the project still pays for.\n"
   return (
     'These addresses stay reserved, and the project pays for them until you delete their reservations at the provider ' +
     `(address, ElasticIP, reservation):\n${reserved.join('')}`

@@ -128,7 +128,7 @@ async function manifestObjects(
 }
 
 function refusal(problem: string): string {
-  return `has an object that the process gets no right to apply: ${problem}`
+  return `has an object that the process is not allowed to apply: ${problem}`
 }
 
 /** The resource of a kind that the manifest itself defines: the API server does not know it yet. */

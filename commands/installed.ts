@@ -83,7 +83,7 @@ function otherNamespace({ owner, url }: { owner: string; url: string | undefined
   const { namespace: setting } = installSettings
   const ofNamespace = owner === setting.default ? '' : ` ${setting.flag}=${owner}`
   return (
-    `nothing was changed: eip-admission is installed in namespace ${owner}, and a cluster has one installation. Its ` +
+    `nothing was changed: eip-admission is installed in namespace ${owner}, and a cluster can have only one installation. Its ` +
     `webhooks and its rights would become those of namespace ${namespace}, and the pods in ${owner} would lose theirs. ` +
     `Run, with the other flags of the first install too:\n  eip-admission install${ofNamespace}${url === undefined ? '' : ` ${url}`}\n` +
     `To move the installation to ${namespace} instead, stop it in ${owner} first, and add ${installSettings.overwrite.flag}.`

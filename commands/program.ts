@@ -132,7 +132,7 @@ export const onceCommands: readonly OnceCommand[] = [
   {
     words: 'takeover undo',
     table: takeoverUndoSettings,
-    summary: 'Brings the predecessor back, whatever state a takeover is in.',
+    summary: 'Restores the predecessor, whatever the state of the takeover.',
     description:
       "Stops eip-admission, restores Services and MetalLB's objects to the form that the predecessor expects, " +
       'and starts it as it was found. No address changes, and nothing is deleted at the provider. Stop every ' +

@@ -36,7 +36,7 @@ export function isOf(record: ElasticIP, service: Service): boolean {
   return claimKey(record) === keyOf(service)
 }
 
-/** The facts that decide about own addresses, as far as a command can read them. */
+/** The facts that decide about user-chosen addresses, as far as a command can read them. */
 export function ownAddressFacts(
   { services, records, reservations, cluster }: Pick<Values, 'services' | 'records' | 'reservations' | 'cluster'>,
   context: Context,

@@ -87,7 +87,7 @@ async function loadAgain(options: KubeconfigOptions, before: KubeConfig): Promis
   const context = before.getCurrentContext()
   const config = await load({ ...options, context })
   if (!mayLeadElsewhere(before, config)) return config
-  const fact = `context "${context}" may point to another cluster now, because its server or all of its authorities are new`
+  const fact = `context "${context}" may point to another cluster now, because its server or all of its CAs are new`
   throw new Error(`${fact}; restart to use it`)
 }
 

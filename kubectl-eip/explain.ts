@@ -57,15 +57,15 @@ function explainAbsent(key: Key, records: readonly ElasticIP[]): Verdict {
     const [are, it] = kept.length > 1 ? ['are', 'them'] : ['is', 'it']
     const releases = kept.map(({ metadata }) => `\`kubectl eip release ${metadata.name}\``).join(' and ')
     return {
-      is: `${absent} any more, and ${addresses} ${are} kept for it (reclaim policy Retain).`,
-      todo: `Create the Service again to use ${it}, or give ${it} back with ${releases}.`,
+      is: `Service ${key} no longer exists, and ${addresses} ${are} kept for it (reclaim policy Retain).`,
+      todo: `Create the Service again to use ${it}, or release ${it} with ${releases}.`,
     }
   }
   const address = addressOf(record)
   const isNew = phaseOf(record) === 'Requested' || phaseOf(record) === 'Reserved'
   const is = isNew
     ? `${absent}, but ${address} was reserved for it: the API server refused the Service after that, or it is being created.`
-    : `${absent} any more, and ${address} is being released${because(record)}.`
+    : `Service ${key} no longer exists, and ${address} is being released${because(record)}.`
   return {
     is,
     todo: 'Wait: eip-admission releases it automatically, a new address after a grace period of 15 minutes.',
@@ -84,7 +84,7 @@ function explainDeletion(service: Service, record: ElasticIP | undefined): Verdi
   const waits = ours ? ownWait(service, record) : `it waits for others: ${foreign.join(', ') || 'no finalizer'}`
   const is = `Service ${keyOf(service)} is being deleted: ${waits}.`
   const todo = ours
-    ? `Wait; if it stays for more than some minutes, ${doctor}.`
+    ? `Wait; if this takes more than a few minutes, ${doctor}.`
     : 'Look for the program that wrote these finalizers.'
   return { is, todo }
 }
@@ -105,7 +105,7 @@ function explainShown({ key, service, shown, record }: Shown): Verdict {
   if (held !== undefined && held !== shown) {
     return {
       is: `Service ${key} shows ${shown}, but its ElasticIP ${record?.metadata.name} has ${held}.`,
-      todo: 'Wait a minute: the controller writes what the ElasticIP has. If it stays, see the Events above.',
+      todo: 'Wait a minute: the controller writes what the ElasticIP has. If nothing changes, see the Events above.',
     }
   }
   const has = `Service ${key} has the address ${shown}`
@@ -171,7 +171,7 @@ function explainUnheld(record: ElasticIP, none: string): Verdict | undefined {
   const release = `\`kubectl eip release ${record.metadata.name}\``
   return {
     is: `${none} yet, although ${addressOf(record)} is kept for its name${because(record)}.`,
-    todo: `See the Events above: they say why it does not get that. Change what they name, or release it with ${release}.`,
+    todo: `See the Events above: they say why the Service does not get it. Change what they name, or release it with ${release}.`,
   }
 }
 
@@ -200,7 +200,7 @@ function explainUnrecorded({ record, preview }: WhySeen, service: Service, none:
     case 'accepted':
       return {
         is: `${none} yet, and eip-admission would give it one.`,
-        todo: `Wait some seconds. If nothing changes, there is no leader: ${doctor}.`,
+        todo: `Wait a few seconds. If nothing changes, there is no leader: ${doctor}.`,
       }
     case 'unknown':
     case undefined: {
@@ -218,7 +218,7 @@ function explainUnrecorded({ record, preview }: WhySeen, service: Service, none:
 
 function reasonOf(record: ElasticIP): string {
   const { message, history } = record.status ?? {}
-  return (message ?? history?.at(-1)?.message ?? 'the provider was asked for it').replace(/\.$/, '')
+  return (message ?? history?.at(-1)?.message ?? 'the provider has been asked for it').replace(/\.$/, '')
 }
 
 function because(record: ElasticIP | undefined): string {

@@ -51,7 +51,7 @@ function targetProblem({ to, target, record, all }: MoveSeen): string | undefine
   const has = shown ?? kept?.status?.address
   if (has === undefined) return undefined
   const how = target
-    ? `a Service cannot exchange its address. Delete it: \`${deletion(to)}\`; then run this again, and create it again`
+    ? `a Service cannot change its address. Delete it: \`${deletion(to)}\`; then run this again, and create it again`
     : `release that first: \`kubectl eip release ${kept?.metadata.name}\``
   return `Service ${to} has ${has}, and ${how}`
 }
@@ -86,7 +86,7 @@ function ownProblem(seen: MoveSeen): string | undefined {
   if (lender !== undefined) return lentProblem(seen, lender)
   if (phaseOf(record) === 'Released' && !record.metadata.deletionTimestamp) return undefined
   if (record.metadata.deletionTimestamp || phaseOf(record) === 'Releasing')
-    return `${addressOf(record)} is being released, and cannot move any more`
+    return `${addressOf(record)} is being released, and can no longer move`
   const { namespace, name } = splitKey(claimKey(record) ?? '')
   const retain = `kubectl annotate service -n ${namespace} ${name} --overwrite ${reclaimAnnotation}=Retain`
   return safeOrder(record, { retain, move: typedName(record, all.records), to })
@@ -115,7 +115,7 @@ function safeOrder(record: ElasticIP, { retain, move, to }: { retain: string; mo
     `create Service ${to}`,
   ]
   return (
-    `Service ${from} has ${addressOf(record)}, and two Services must never show one address. The safe order: ` +
+    `Service ${from} has ${addressOf(record)}, and two Services must never show the same address. The safe order: ` +
     steps.map((step, n) => `${n + 1}. ${step}`).join(' ')
   )
 }

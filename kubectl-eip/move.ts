@@ -15,7 +15,7 @@ import { hashForName, isDnsLabel } from '../lib/names.ts'
 export type MoveOptions = { from: string; to: string; name?: string | undefined; yes: boolean; waitMs: number }
 
 /**
- * Moves an address that nothing uses any more to another Service. It checks live state before it acts, and every write
+ * Moves an address that is no longer used to another Service. It checks live state before it acts, and every write
  * is a compare-and-swap. eip-admission itself checks again before the other Service gets the address.
  */
 export async function move(cluster: Cluster, options: MoveOptions, io: Io): Promise<void> {
@@ -56,7 +56,7 @@ function pendingText({ metadata: { name }, status }: ElasticIP, { address, to }:
 function lostText({ metadata: { name } }: ElasticIP, reservationID: string | undefined): string {
   return (
     `ElasticIP ${name} no longer exists: it was deleted, and it kept reservation ${reservationID}. ` +
-    'To keep that, create an ElasticIP with this spec.reservationID immediately'
+    'To keep the reservation, create an ElasticIP with this spec.reservationID immediately'
   )
 }
 
@@ -138,8 +138,10 @@ async function setClaim({ client }: Cluster, record: ElasticIP, claimRef: Claim)
   } catch (error) {
     const isRace = isConflict(error)
     if (!isRace && !isClosed) throw error
-    const reason = isRace ? 'has changed in this moment' : `could not be changed: ${String(error)}`
-    const state = isClosed ? 'No Service can claim it until you repeat this command' : 'Look at it, and run this again'
+    const reason = isRace ? 'has just changed' : `could not be changed: ${String(error)}`
+    const state = isClosed
+      ? 'No Service can claim it until you repeat this command'
+      : 'Check it, and run this command again'
     throw new Refusal(`ElasticIP ${name} ${reason}. ${state}`)
   }
 }

@@ -180,9 +180,9 @@ function addRelease(root: Command, run: Run): void {
 }
 
 function addAdopt(root: Command, run: Run): void {
-  addTimeout(addCommand(root, 'adopt <reservation>', 'Makes an address available that the project has already.'))
+  addTimeout(addCommand(root, 'adopt <reservation>', 'Makes an address of the project available.'))
     .description(
-      'Makes an address available that the project has already: writes an ElasticIP for RESERVATION, which is the id ' +
+      'Makes an address of the project available: writes an ElasticIP for RESERVATION, which is the id ' +
         'that the provider gave it.',
     )
     .option('--name <name>', 'The name of the ElasticIP.')
@@ -208,11 +208,11 @@ function addAdopt(root: Command, run: Run): void {
 }
 
 function addMove(root: Command, run: Run): void {
-  addWaiting(addCommand(root, 'move <from>', 'Moves an address that no Service has any more to another Service.'))
+  addWaiting(addCommand(root, 'move <from>', 'Moves an address that no Service has to another Service.'))
     .description(
-      'Moves an address that no Service has any more to another Service. FROM is its ElasticIP, the address, or the ' +
+      'Moves an address that no Service has to another Service. FROM is its ElasticIP, the address, or the ' +
         'Service that it is kept for, also as NAMESPACE/NAME.\n\nAn address that a Service has cannot move: two Services ' +
-        'would show it for a while, and a Service cannot exchange its address. Then this refuses, and prints the steps ' +
+        'would show it for a while, and a Service cannot change its address. Then this refuses, and prints the steps ' +
         'in the safe order.',
     )
     .requiredOption('--to <service>', 'The Service that may have the address: NAME or NAMESPACE/NAME.')
@@ -228,9 +228,9 @@ function addCommand(root: Command, name: string, summary: string): Command {
     .command(name)
     .summary(summary)
     .description(summary)
-    .option('-n, --namespace <namespace>', 'The namespace; without it, that of the context.', readNamespace)
+    .option('-n, --namespace <namespace>', 'The namespace. Default: the one of the context.', readNamespace)
     .option('--context <name>', 'The context of the kubeconfig.')
-    .option('--kubeconfig <file>', 'The kubeconfig; without it, KUBECONFIG or ~/.kube/config.')
+    .option('--kubeconfig <file>', 'The kubeconfig. Default: KUBECONFIG or ~/.kube/config.')
 }
 
 function addOutput(command: Command): Command {
@@ -264,7 +264,7 @@ function addTimeout(command: Command): Command {
 
 function readNamespace(text: string): string {
   if (isDnsLabel(text)) return text
-  throw new InvalidArgumentError('It is not the name of a namespace.')
+  throw new InvalidArgumentError('This is not a valid name of a namespace.')
 }
 
 function readDuration(text: string): number {

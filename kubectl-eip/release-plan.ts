@@ -25,9 +25,9 @@ function refusalOf(record: ElasticIP, all: PossibleUsers): string | undefined {
   const { metadata, status } = record
   const { name } = metadata
   if (metadata.deletionTimestamp) {
-    return `ElasticIP ${name} is being deleted already${status?.message === undefined ? '' : `: ${status.message}`}`
+    return `ElasticIP ${name} is already being deleted${status?.message === undefined ? '' : `: ${status.message}`}`
   }
-  if (phaseOf(record) === 'Releasing') return `ElasticIP ${name} is being released already; it is deleted automatically`
+  if (phaseOf(record) === 'Releasing') return `ElasticIP ${name} is already being released; it is deleted automatically`
   return isSource(record) ? refusalOfSource(record, all) : refusalOfOwn(record, all)
 }
 

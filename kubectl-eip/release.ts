@@ -34,8 +34,7 @@ export async function removeRecord({ client }: Cluster, { metadata }: ElasticIP)
   try {
     await forElasticIPs('delete', client.remove(elasticIPs, { name, uid, resourceVersion }))
   } catch (error) {
-    if (isConflict(error))
-      throw new Refusal(`ElasticIP ${name} has changed in this moment; look at it, and run this again`)
+    if (isConflict(error)) throw new Refusal(`ElasticIP ${name} has just changed; check it, and run this command again`)
     throw error
   }
 }

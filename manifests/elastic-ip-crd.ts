@@ -33,7 +33,7 @@ const rules = [
       '(self.status.address == oldSelf.status.address && (!has(oldSelf.status.reservationID) || ' +
       '(has(self.status.reservationID) && self.status.reservationID == oldSelf.status.reservationID)))',
     message:
-      'address and reservationID are fixed once the address is known: undo the edit. To have the provider asked again, ' +
+      'address and reservationID are fixed once the address is known: undo the edit. To query the provider again, ' +
       'remove both',
   },
   {

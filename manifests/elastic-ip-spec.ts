@@ -53,7 +53,7 @@ const source = {
 
 /** The schema of `spec`: the requested address, and its Service. */
 export const elasticIPSpec = {
-  description: 'The address that is wanted, and the Service that it is for.',
+  description: 'The requested address, and the Service that it is for.',
   type: 'object',
   properties: {
     claimRef,
@@ -68,7 +68,7 @@ export const elasticIPSpec = {
       ...text,
       enum: ['IPv4', 'IPv6'],
       description:
-        'The family of the address to reserve; IPv4 if absent. It says nothing where reservationID names the address. ' +
+        'The family of the address to reserve; IPv4 if absent. It has no effect if reservationID names the address. ' +
         'It cannot change once the address is known.',
     },
     reclaimPolicy: {

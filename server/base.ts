@@ -157,4 +157,4 @@ function problemOf([first, ...others]: string[]): string | undefined {
 /** How a person restores a missing right. */
 const remedyOfMissingRights =
   'Run install with its original flags, or upgrade the chart. If eip-admission is also installed in another namespace, that installation took over the rights: ' +
-  'a cluster has one installation'
+  'a cluster can have only one installation'

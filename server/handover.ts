@@ -88,7 +88,7 @@ export function handover(options: Options): Handover {
       if (step !== 'give up') return
       log.warn(
         { silentMs: facts.silentMs, reached },
-        'giving the lease up: the provider answers another replica and not this one',
+        'giving the lease up: the provider answers another replica, but not this one',
       )
       answersAtYield = activity.answers()
       yielding.abort()

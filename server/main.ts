@@ -67,7 +67,7 @@ function fail(error: unknown): void {
   process.exitCode = 1
   // The remaining work, such as a claim, gets this time. No line is lost, because log and errors are written synchronously.
   const endAnyway = () => {
-    printFailure('something still runs 10 seconds after the failure; the process ends now')
+    printFailure('something is still running 10 seconds after the failure; the process exits now')
     process.exit()
   }
   setTimeout(endAnyway, 10_000).unref()

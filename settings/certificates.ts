@@ -23,8 +23,7 @@ export const certificates = {
     env: 'EIP_WEBHOOK_CA_LIFETIME',
     format: duration(60_000),
     default: '8760h',
-    sentence:
-      'How long the certificate authority of the webhooks is valid. The next one is created when a third of that time is left.',
+    sentence: 'How long the CA of the webhooks is valid. The next one is created when a third of that time is left.',
   },
   certLifetimeMs: {
     title: 'serving certificate lifetime',

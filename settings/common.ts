@@ -47,7 +47,7 @@ export const common = {
     format: list(loadBalancerClass),
     default: withoutClass,
     sentence:
-      'Classes of Services (`spec.loadBalancerClass`) that get addresses from eip-admission; `none` stands for Services without a class. ' +
+      'Classes of Services (`spec.loadBalancerClass`) that get addresses from eip-admission; `none` means Services without a class. ' +
       'The announcing software must serve the same classes.',
   },
   ownAddressRanges: {

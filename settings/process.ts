@@ -112,7 +112,7 @@ const listeners = {
     flag: '--shutdown-delay-duration',
     format: duration(0),
     default: '10s',
-    sentence: 'How long the webhooks still answer after the process received SIGTERM.',
+    sentence: 'How long the webhooks continue to answer after the process receives SIGTERM.',
   },
   securePort: {
     title: 'health and metrics port',

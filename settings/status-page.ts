@@ -37,7 +37,7 @@ export const statusPageSettings = {
     env: 'EIP_STATUS_PAGE_TOKEN_FILE',
     format: text('file'),
     unset: 'no page on the health port, and none is needed on the loopback address',
-    sentence: `File with the token of the status page, at least ${leastLength} characters. With it the page is also at /status of the health port where that speaks TLS. Callers send it as bearer token, or browsers as password of any user. A changed file is read within seconds.`,
+    sentence: `File with the token of the status page, at least ${leastLength} characters. With it the page is also at /status of the health port if that port uses TLS. Callers send the token as a bearer token, and browsers as the password of any user. A changed file is read within seconds.`,
   },
 } as const satisfies SettingsTable
 

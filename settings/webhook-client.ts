@@ -13,7 +13,7 @@ export const webhookClient = {
     format: text('file'),
     unset: 'no client certificate required',
     sentence:
-      'PEM file of certificate authorities. A caller of a webhook must present a client certificate that one of them signed.',
+      'PEM file of CA certificates. A caller of a webhook must present a client certificate that one of these CAs signed.',
   },
   webhookClientNames: {
     title: 'webhook client names',
@@ -33,7 +33,7 @@ export function webhookClientProblems(sources: Pick<Sources, 'flags' | 'env'>): 
   if (path === undefined) return names.length > 0 ? [withoutFile] : []
   const { wrong } = readAuthorities(path)
   if (wrong === undefined) return []
-  const right = 'it must be a readable PEM file with the certificates of authorities, up to their roots'
+  const right = 'it must be a readable PEM file with CA certificates, up to their roots'
   return [{ setting: titleOf(webhookClient.webhookClientCaFile), source: path, wrong, right }]
 }
 

@@ -26,9 +26,9 @@ export function configurationProblem(found: Configurations, identities: WebhookI
     if (!ofProbe) continue
     const called = `webhook ${identity.name} in ${where}`
     if (placeOf(entry.clientConfig) !== placeOf(ofProbe))
-      return `${called} is called elsewhere than ${answerProbe.name}`
+      return `${called} has a different URL or Service than ${answerProbe.name}`
     if (!isTrustShared(entry.clientConfig, ofProbe))
-      return `${called} has a caBundle without any authority of ${answerProbe.name}`
+      return `${called} has a caBundle without any CA of ${answerProbe.name}`
   }
   return undefined
 }

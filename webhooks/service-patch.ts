@@ -127,7 +127,7 @@ function isOwnOf(old: Service | null, address: string, { requestAnnotations }: P
 }
 
 /**
- * The Service without the request annotations that we wrote for an own address, if the update removed that address from
+ * The Service without the request annotations that we wrote for a user-chosen address, if the update removed that address from
  * the spec. A user who wants to keep it adds a request, because `spec.loadBalancerIP` is deprecated.
  */
 export function withoutOutdatedRequests(

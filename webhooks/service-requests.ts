@@ -13,7 +13,7 @@ export type Reviewed = { service: Service; old: Service | null; wanted: Want; be
 const none: Requests = { addresses: [], mistakes: [] }
 
 /**
- * The own addresses that an updated Service requests. Ours is the address on the stored Service: an update may call
+ * The user-chosen addresses that an updated Service requests. Ours is the address on the stored Service: an update may call
  * another one ours.
  */
 export function ownRequests(service: Service, old: Service | null, { managed, requestAnnotations }: Policy): Requests {

@@ -60,7 +60,7 @@ function validating(
       const before = old ? wantOf(old) : undefined
       const wanted = wantOf(service)
       const reviewed = { service, old, wanted, before }
-      // Software may announce the Service until it is deleted. No other mistake matters any more.
+      // Software may announce the Service until it is deleted. No other mistake matters then.
       if (isTerminating(request))
         return decideRequested(deps, { service, ...requestsInDeletion(reviewed, deps.policy) }, signal)
       const problems = newProblems(wanted, before)
@@ -153,7 +153,7 @@ function sourceChangeProblems(shown: string, { now, before }: Pick<Update, 'now'
   if (source === other || !['named', 'reserve'].includes(now.kind)) return []
   const origin = source === undefined ? 'was reserved for it' : `comes from ElasticIP ${source}`
   return [
-    `annotation ${elasticIPAnnotation}: its address ${shown} ${origin} and cannot be exchanged: ` +
+    `annotation ${elasticIPAnnotation}: its address ${shown} ${origin} and cannot be changed: ` +
       'restore the annotation, or delete the Service and create it again',
   ]
 }

@@ -16,7 +16,7 @@ export type Peers = { secret: WantedObject[]; wanted: WantedObject[]; problems: 
 
 const families = {
   possible: ['ipv4'] as const,
-  otherwise: 'and eip-admission has Calico announce IPv4 addresses alone',
+  otherwise: 'and eip-admission lets Calico announce only IPv4 addresses',
 }
 
 /** The annotation in which Calico publishes its own address on a node. */

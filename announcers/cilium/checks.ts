@@ -28,7 +28,7 @@ const needed: readonly Needed[] = [
     otherwise: 'lbipam',
     right: 'lbipam',
     value: 'defaultLBServiceIPAM',
-    why: 'LB IPAM gives Services without a class no address',
+    why: 'LB IPAM gives no address to Services without a class',
     isFor: withoutClass,
   },
 ]
@@ -38,7 +38,7 @@ export const ciliumSettings = defineSoftwareCheck({
   id: 'cilium-settings',
   checks:
     "Cilium's ConfigMap enables BGP and LB IPAM. If eip-admission serves Services without a class, so does LB IPAM.",
-  good: 'Cilium has its BGP and its LB IPAM on',
+  good: 'BGP and LB IPAM are enabled in Cilium',
   needs: ['ciliumConfigs', 'workloads'],
   judge({ ciliumConfigs, workloads }, { classes }) {
     const wanted = needed.filter(({ isFor }) => isFor === undefined || classes.includes(isFor))

@@ -146,7 +146,7 @@ function annotations(): readonly Annotation[] {
       on: 'Service',
       writers: ['user', 'eip-admission'],
       values: 'IP addresses, with commas between them',
-      sentence: `Requests an own address from Cilium. eip-admission writes \`${nobodysAddress}\`, which no pool has, so that Cilium withdraws the address.`,
+      sentence: `Requests a user-chosen address from Cilium. eip-admission writes \`${nobodysAddress}\`, which is in no pool, so Cilium withdraws the address.`,
     },
     {
       name: oldRequest,

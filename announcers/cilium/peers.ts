@@ -59,7 +59,7 @@ export function peersOf(nodes: readonly NodePeers[], options: CiliumOptions, exi
 /** We announce only IPv4 addresses, and a session over IPv6 would carry none. */
 const families = {
   possible: ['ipv4'] as const,
-  otherwise: 'and eip-admission has Cilium announce IPv4 addresses alone',
+  otherwise: 'and eip-admission lets Cilium announce only IPv4 addresses',
 }
 
 type NodePlan = {

@@ -105,7 +105,7 @@ export const kubeVipSoftware: Software<'kube-vip'> = {
       writers: ['user'],
       values: 'an IP address',
       sentence:
-        'Requests an own address from kube-vip. eip-admission never adds it, because kube-vip 1.2 would then withdraw the address; it removes it with the address.',
+        'Requests a user-chosen address from kube-vip. eip-admission never adds it, because kube-vip 1.2 would then withdraw the address; it removes it with the address.',
     },
   ],
   requestAnnotations: [kubeVipRequestAnnotation],

@@ -149,7 +149,7 @@ function metallbAnnotations(): readonly Annotation[] {
       on: 'Service',
       writers: ['user'],
       values: 'an IP address',
-      sentence: 'Requests an own address from MetalLB. MetalLB refuses it together with `spec.loadBalancerIP`.',
+      sentence: 'Requests a user-chosen address from MetalLB. MetalLB refuses it together with `spec.loadBalancerIP`.',
     },
     {
       name: metallbOldRequest,
@@ -164,7 +164,7 @@ function metallbAnnotations(): readonly Annotation[] {
       writers: ['user', 'eip-admission'],
       values: 'the name of an address pool',
       sentence:
-        'Chooses the pool of the address. eip-admission writes a pool that does not exist, so that MetalLB withdraws the address.',
+        'Chooses the pool of the address. eip-admission writes a pool that does not exist, so MetalLB withdraws the address.',
     })),
     ...metallbSharingAnnotations.map((name): Annotation => ({
       name,

@@ -186,7 +186,7 @@ function makePool({ name, labels }: PoolName, spec: IPAddressPool['spec'], marks
 
 /** Why an address in a foreign pool gets none of our pools. */
 export function poolConflict(address: string, pool: string): string {
-  return `address ${address} is in ${pool}, which eip-admission does not manage, so it does not get its own pool; remove it from there`
+  return `address ${address} is in ${pool}, which eip-admission does not manage, so eip-admission cannot give it its own pool; remove the address from that pool`
 }
 
 function unavailableReason(
@@ -199,10 +199,10 @@ function unavailableReason(
   const advertisements = foreign.filter(isAdvertisement)
   const conflicting = namesOf(conflictingAdvertisements(advertisements, facts))
   if (conflicting !== '')
-    return `address ${address.text} gets no pool: MetalLB would refuse it, as BGPAdvertisement ${conflicting} aggregates routes or sets a second localPref or asPathPrepend; make ${conflicting} select other pools`
+    return `address ${address.text} gets no pool: MetalLB would refuse the pool, because BGPAdvertisement ${conflicting} aggregates routes or sets a second localPref or asPathPrepend; make ${conflicting} select other pools`
   const narrow = peers ? namesOf(narrowAdvertisements(advertisements, facts, { label, peers })) : ''
   if (narrow !== '')
-    return `address ${address.text} gets no pool: BGPAdvertisement ${narrow} announces it to some peers or from some nodes alone, and MetalLB refuses another one beside its localPref or asPathPrepend; make ${narrow} select other pools, or, if that is meant, give it the label ${label.name}=${label.value}`
+    return `address ${address.text} gets no pool: BGPAdvertisement ${narrow} announces it only to some peers or from some nodes, and MetalLB refuses a second advertisement with a different localPref or asPathPrepend; make ${narrow} select other pools, or, if you want this, give it the label ${label.name}=${label.value}`
   return undefined
 }
 
@@ -221,8 +221,8 @@ export function silencedServices(
       if (silencing.length === 0) return []
       const selecting = namesOf(silencing.filter(({ spec = {} }) => selectsServices(spec)))
       const message =
-        `MetalLB announces ${object.spec.addresses.join().replaceAll(/\/\d+/g, '')} to no peer, as BGPAdvertisement ` +
-        `${namesOf(silencing)} disagree about localPref or asPathPrepend; have ${selecting} name IPAddressPool ` +
+        `MetalLB announces ${object.spec.addresses.join().replaceAll(/\/\d+/g, '')} to no peer, because BGPAdvertisements ` +
+        `${namesOf(silencing)} disagree about localPref or asPathPrepend; make ${selecting} name IPAddressPool ` +
         `${facts.name} in ipAddressPools, and nothing in serviceSelectors`
       return [{ subject, message }]
     }),

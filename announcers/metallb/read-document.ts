@@ -55,7 +55,7 @@ function unknownKeys(item: JsonObject, where: string, known: readonly string[]):
 function sharedNames(pools: readonly DocumentPool[]): string[] {
   const names = pools.map(({ name }) => name)
   const shared = new Set(names.filter((name, at) => names.indexOf(name) !== at))
-  return [...shared].map((name) => `two pools have the name ${JSON.stringify(name)}`)
+  return [...shared].map((name) => `two pools are named ${JSON.stringify(name)}`)
 }
 
 function poolProblems({ name, protocol, addresses }: DocumentPool): string[] {

@@ -21,7 +21,7 @@ const ipAnnotation: Annotation = {
   on: 'Service',
   writers: ['user', 'eip-admission'],
   values: 'an IP address',
-  sentence: 'With `empty://`, the address of the Service, or a request for an own address.',
+  sentence: 'With `empty://`, the address of the Service, or a request for a user-chosen address.',
 }
 
 /** The annotation by which a user excludes a Service from load balancing. */

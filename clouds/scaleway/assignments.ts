@@ -161,7 +161,7 @@ async function settled(project: Project, target: Movable, signal: AbortSignal): 
     if (performance.now() > endsAtMs) throw refusal(text, 'rate-limit')
     // All callers wake up together, so that they share a list.
     await sleep(project.pollMs - (performance.now() % project.pollMs), undefined, { signal }).catch(() => {
-      throw refusal(`${text}, and nothing waits for it any more`, 'rate-limit')
+      throw refusal(`${text}, and nothing waits for it`, 'rate-limit')
     })
   }
 }

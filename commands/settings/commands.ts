@@ -43,7 +43,7 @@ export const installSettings = {
   leaseName: leaderElection.leaseName,
   loadBalancerClasses: {
     ...common.loadBalancerClasses,
-    sentence: 'The setting of `serve`. The webhooks review Services of these classes.',
+    sentence: 'The same setting as for `serve`. The webhooks review Services of these classes.',
   },
   loadBalancer: {
     title: 'load balancer',
@@ -64,12 +64,12 @@ export const installSettings = {
     flag: '--metallb-configmap',
     format: objectName,
     unset: 'the one of the load balancer setting',
-    sentence: 'Name of that ConfigMap, if it is another one. The process may write it and no other there.',
+    sentence: 'Name of that ConfigMap, if it differs. The process may write only this ConfigMap there.',
   },
   loadBalancerManifest: {
     ...common.loadBalancerManifest,
     sentence:
-      'The manifest that `serve` has by the same flag. Gives the process the rights to apply exactly its objects.',
+      'The manifest that `serve` gets through the same flag. Grants the process the rights to apply exactly its objects.',
   },
 } as const satisfies SettingsTable
 

@@ -23,7 +23,7 @@ export const ignoredFlags: Readonly<Record<Flag, string>> = {
   '--kube-api-burst': pace,
   '--kube-api-content-type': 'eip-admission always uses JSON',
   '--kube-api-qps': pace,
-  '--log-flush-frequency': 'log lines are written at once',
+  '--log-flush-frequency': 'log lines are written immediately',
   '--min-resync-period': 'the sweep finds what a watch missed',
   '--node-sync-period': 'nodes are reconciled when they change and every --node-status-update-frequency',
   '--profiling': 'eip-admission has no profiling over HTTP',

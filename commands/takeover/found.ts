@@ -36,7 +36,7 @@ export type LeftReservation = { id: string; address: string | undefined; reason:
 /** The predecessor with this id. */
 export function predecessorNamed(id: Predecessor['id']): Predecessor {
   const predecessor = predecessors.find((one) => one.id === id)
-  if (!predecessor) throw new Error(`no predecessor has the id ${id}; use the eip-admission that wrote it`)
+  if (!predecessor) throw new Error(`no predecessor has the id ${id}; use the version of eip-admission that wrote it`)
   return predecessor
 }
 

@@ -58,7 +58,7 @@ export function holdStep(
   const place = placeOf(lead.at)
   let first: Lease | undefined
   return {
-    title: `Keep every eip-admission from acting, by the ${place}`,
+    title: `Stop every eip-admission from acting, through the ${place}`,
     async missing(): Promise<Missing | undefined> {
       if (lead.isOurs()) return undefined
       const stored = await client.get(leases, lead.at)

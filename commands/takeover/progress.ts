@@ -53,7 +53,7 @@ function progressIn({ metadata, data = {} }: ConfigMap): Progress {
     }
   } catch (cause) {
     const place = `ConfigMap ${metadata.namespace}/${metadata.name}`
-    const remedy = 'use the eip-admission that wrote it, or restore it from a backup of the cluster'
+    const remedy = 'use the version of eip-admission that wrote it, or restore it from a backup of the cluster'
     throw new Error(`${place} has no record of a takeover that this version can read; ${remedy}`, { cause })
   }
 }

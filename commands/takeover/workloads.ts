@@ -73,7 +73,7 @@ type Starting = Pick<TakeoverStep, 'title' | 'act'> & {
   workloads: () => Promise<StoppableWorkload[]>
   /** The number of replicas that a Deployment gets. */
   replicas: (workload: StoppableWorkload) => number
-  /** The part that is left when none of the workloads is stopped any more. */
+  /** The part that is left when none of the workloads is stopped. */
   missing: (started: readonly StoppableWorkload[]) => Promise<Missing | undefined>
 }
 

@@ -89,7 +89,7 @@ export function livingAddresses(states: Iterable<ServiceState>): Announced[] {
 
 /**
  * Every address of ours that a Service still shows although it is being withdrawn or no longer its own. If a Service's
- * deletion waits for us, every address counts, because an own address has no record.
+ * deletion waits for us, every address counts, because a user-chosen address has no record.
  */
 export function leavingAddresses(states: Iterable<ServiceState>): Announced[] {
   return grouped(states, (state) => {

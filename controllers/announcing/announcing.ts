@@ -126,7 +126,7 @@ function isAboutSoftware(error: unknown): boolean {
 /** Turns an error into problems: every Service with an address may be affected. */
 function failureProblems({ addresses }: Announcements, error: unknown): Problem[] {
   if (error === undefined || !isAboutSoftware(error)) return []
-  const message = `what is announced could not be brought up to date: ${errorText(error)}`
+  const message = `the announcements could not be updated: ${errorText(error)}`
   const subjects = new Set(addresses.flatMap(({ services }) => services))
   return [...subjects].map((service) => ({ subject: { service }, message, mayPass: true }))
 }

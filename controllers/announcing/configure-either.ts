@@ -25,7 +25,7 @@ export function configureEither({ client, log, configuration, objects, document 
   let found: Configurator | undefined
   const use = (one: Configurator, reason: string) => {
     const chosen = one === objects ? 'custom resources' : 'ConfigMap'
-    if (found !== one) log.info({ chosen, reason }, 'chosen how to configure the announcing software')
+    if (found !== one) log.info({ chosen, reason }, 'chose how to configure the announcing software')
     found = one
     return one
   }
@@ -114,7 +114,7 @@ function forbidden(error: unknown): 'forbidden' {
 }
 
 function withoutRight({ addresses }: Announcements, { namespace, name }: { namespace: string; name: string }) {
-  const message = `eip-admission has no right to ConfigMap ${namespace}/${name}, so no address is announced; ${doctorAdvice}`
+  const message = `eip-admission may not access ConfigMap ${namespace}/${name}, so no address is announced; ${doctorAdvice}`
   const subjects = [...new Set(addresses.flatMap(({ services }) => services))]
   const problems = subjects.map((service) => ({ subject: { service }, message }))
   return { problems, isChanged: false, isRefused: true }

@@ -138,7 +138,7 @@ export function formerDocument({ document, log }: { document: FormerConfigurator
       if (error instanceof KubeError && error.status !== 403) throw error
       log.warn(
         { error: error instanceof Error ? error.message : String(error) },
-        'a previous configuration is left alone',
+        'a previous configuration is left unchanged',
       )
       return otherwise
     }

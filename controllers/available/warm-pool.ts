@@ -40,7 +40,7 @@ export function warmPoolController(deps: Deps): ControllerDeclaration {
       },
       add: ledger.addWarm,
       release: ledger.endWarm,
-      report: (reason) => log.info({ reason }, 'the warm pool is not filled'),
+      report: (reason) => log.info({ reason }, 'the warm pool could not be filled'),
     }),
     watches: [watch(services, () => [warmPoolKey], gatherMs), watch(records, () => [warmPoolKey], gatherMs)],
     needs: [services, records],

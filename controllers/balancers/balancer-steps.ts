@@ -94,7 +94,7 @@ async function changeService(deps: BalancerStepDeps, step: StepOnService, servic
   }
 }
 
-/** The parts of a deleted balancer cannot be found any more, so its pools are deleted first. */
+/** The parts of a deleted balancer can no longer be found, so its pools are deleted first. */
 async function removeBalancer(
   { balancers }: BalancerStepDeps,
   { id, pools }: { id: string; pools: string[] },
@@ -143,7 +143,7 @@ async function createBalancer(
   const noted = await note(client, service, names)
   // A process that was suspended in between would send a request for which others no longer wait.
   if (monotonicMs() >= endsAtMs)
-    throw new Error('the request for a load balancer was noted too slowly; another is noted')
+    throw new Error('the request for a load balancer took too long to record; eip-admission records another one')
   const timeoutError = () => new Error(`no answer to the request for a load balancer within ${budgetMs / 1000} s`)
   const limits = { ms: endsAtMs - monotonicMs(), timeoutError, signal }
   try {

@@ -242,5 +242,5 @@ async function firstLook({ base: { credentials, settings, log }, known, signal }
   const problem = address === undefined ? undefined : await ownPathProblem(credentials, address)
   if (problem === undefined) return
   if (settings.process.only === 'control-plane') throw new Error(problem)
-  log.error({ address, problem }, 'the control-plane address cannot be guarded well')
+  log.error({ address, problem }, 'the control-plane address is not fully guarded')
 }

@@ -107,7 +107,7 @@ export function mirrorBeside(
     const done = new AbortController()
     const kept = controller.run(AbortSignal.any([signal, done.signal])).catch((error: unknown) => {
       // The guardian goes on, because its work matters more.
-      if (!signal.aborted && !done.signal.aborted) log.error({ error }, 'the mirror Service is not kept')
+      if (!signal.aborted && !done.signal.aborted) log.error({ error }, 'the mirror Service could not be kept up to date')
     })
     try {
       await work()

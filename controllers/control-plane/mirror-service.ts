@@ -166,7 +166,7 @@ function pause(
 ): Outcome {
   const advice =
     service?.spec.loadBalancerClass === undefined
-      ? 'if the announcing software does, delete this Service: eip-admission immediately creates it again, with a class that others leave alone'
+      ? 'if the announcing software does, delete this Service: eip-admission immediately creates it again, with a class that other programs ignore'
       : 'find out which program it is, and stop it from serving this Service'
   const message = `Another program keeps reverting ${what}, so eip-admission repairs it only every 10 s: ${advice}`
   if (service) events.record(service, { type: 'Warning', reason: 'MirrorServiceContested', message })

@@ -57,7 +57,7 @@ async function tryToReconcile(options: ReconcileOptions, key: Key, signal: Abort
 
 function succeed({ queue, resyncMs, repeats, news }: ReconcileOptions, key: Key, outcome: Outcome): void {
   const { againInMs = resyncMs, isHeld, steps = [] } = outcome
-  // This also holds in a dispute: a withdrawal must be checked again, although no program writes any more.
+  // This also holds in a dispute: a withdrawal must be checked again, although no program writes now.
   if (againInMs !== undefined) queue.addAfter(key, againInMs)
   if (againInMs !== undefined && isHeld) queue.hold(key, againInMs)
   const repeated = repeats.after(key, steps)

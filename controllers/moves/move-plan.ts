@@ -148,11 +148,11 @@ function planSeveral(facts: MoveFacts): Decision {
 
 function planStranger(facts: MoveFacts): Decision {
   const { assigned, rules, strangerForMs, words } = facts
-  const problem = `it is assigned to machine ${assigned[0]}, which is no ${words.node} of this cluster`
+  const problem = `it is assigned to machine ${assigned[0]}, which is not a ${words.node} of this cluster`
   if (strangerForMs < strangerGraceMs) return { do: 'wait' }
   const to = candidates(facts, rules.successes)[0]
   if (!to) return { do: 'wait', problem: `${problem}; ${nobody(facts, 'no')}` }
-  const why = `machine ${assigned[0]} is no ${words.node}`
+  const why = `machine ${assigned[0]} is not a ${words.node}`
   return paused({ do: 'move', to, reason: 'stranger', why }, facts)
 }
 
@@ -277,7 +277,7 @@ function excludedText(count: number): string {
 
 function withoutMachine(names: string[]): string {
   return (
-    `${names.join(', ')} answers, but its spec.providerID names no machine of this cloud. The controllers of eip-admission ` +
+    `${names.join(', ')} answers, but its spec.providerID does not name a machine of this provider. The controllers of eip-admission ` +
     'set it on nodes whose kubelet has --cloud-provider=external; else set --provider-id of the kubelet'
   )
 }
@@ -291,7 +291,7 @@ function paused(move: Extract<Decision, { do: 'move' }>, { pause, refused }: Mov
   const [longest] = waits.filter(({ ms }) => ms > 0).toSorted((one, other) => other.ms - one.ms)
   if (!longest) return move
   const seconds = Math.ceil(longest.ms / 1000)
-  return { do: 'wait', problem: `${move.why}; ${longest.why}; the next move waits (at first ${seconds} s)` }
+  return { do: 'wait', problem: `${move.why}; ${longest.why}; the next move waits (initially ${seconds} s)` }
 }
 
 /** Compares ranks at the first position where they differ; the lower one comes first. */

@@ -176,12 +176,12 @@ function moveAttempts({ cooldownMs, clock }: { cooldownMs: number; clock: Clock 
       tries += 1
       // The first failure is often a lost answer, which the next look resolves.
       const waitMs = tries > 1 ? backoffMs(tries - 1, retry) : 0
-      waitFor(Math.max(waitMs, retryAfterMs), `the last try failed: ${error}`)
+      waitFor(Math.max(waitMs, retryAfterMs), `the last attempt failed: ${error}`)
     },
     /** Notes that a try did not get its turn among many calls: the next one waits less than after a failure. */
     postponed(error: string) {
       postponements += 1
-      waitFor(backoffMs(Math.ceil(postponements / patience), turn), `the last try failed: ${error}`)
+      waitFor(backoffMs(Math.ceil(postponements / patience), turn), `the last attempt failed: ${error}`)
     },
     /** Notes that the provider shows that the last try, for this reason, moved the address. */
     settle(reason: MoveReason) {
@@ -193,7 +193,7 @@ function moveAttempts({ cooldownMs, clock }: { cooldownMs: number; clock: Clock 
     pause(reason: MoveReason): Pause | undefined {
       const nowMs = clock.now()
       const again = { ms: notBeforeMs - nowMs, why }
-      const cool = { ms: movePauseMs(reason, { nowMs, moves, cooldownMs }), why: 'it moved often lately' }
+      const cool = { ms: movePauseMs(reason, { nowMs, moves, cooldownMs }), why: 'it has moved often recently' }
       const longer = again.ms > cool.ms ? again : cool
       return longer.ms > 0 ? longer : undefined
     },

@@ -221,10 +221,10 @@ export function overruled(wanted: ProjectPeering, found: ProjectPeering): string
   const isOtherPassword = wanted.password !== undefined && wanted.password.reveal() !== found.password?.reveal()
   const differences = [
     ...(isOtherAsn ? [`its ASN is ${found.asn} and not ${wanted.asn}`] : []),
-    ...(isOtherPassword ? [found.password ? 'its password is another one' : 'it has no password'] : []),
+    ...(isOtherPassword ? [found.password ? 'its password is different' : 'it has no password'] : []),
   ]
   if (differences.length === 0) return undefined
-  return `BGP was already enabled, and the project keeps its values instead of the settings': ${differences.join(', and ')}`
+  return `BGP was already enabled, and the project keeps its own values, not those of the settings: ${differences.join(', and ')}`
 }
 
 type InitialPeeringDeps = {

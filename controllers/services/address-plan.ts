@@ -50,7 +50,7 @@ import { giveUp, notePolicy, releaseOrRetain } from './reclaim-steps.ts'
 import { type ConditionFacts, isSame, shownCondition } from './service-condition.ts'
 import { type ServicePlan, type ServiceStep, settled } from './service-step.ts'
 
-/** How soon we check again whether an own address is known. A change in our knowledge triggers an earlier check. */
+/** How soon we check again whether a user-chosen address is known. A change in our knowledge triggers an earlier check. */
 const doubtPollMs = 15_000
 
 /** How soon we check a record again that the sweep is writing. Its change triggers an earlier check. */

@@ -7,7 +7,7 @@
 //   the step                     | and the address                                  | plan
 //   -----------------------------+--------------------------------------------------+---------------------------------
 //   release                      | may have another holder: its deletion was sent   | release
-//   any                          | cannot be learned by the network any more        | release, retain, recover-records
+//   any                          | can no longer be learned by the network         | release, retain, recover-records
 //                                |                                                  | or remove-finalizers
 //   release                      | is of a reservation that another record holds    | release
 //   any                          | is announced by the machine of a deleted Node    | report-wait

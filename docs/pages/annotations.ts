@@ -39,7 +39,7 @@ ${prefixes}
 `
 
 const announcerIntro = `Annotations of MetalLB, Cilium, Calico and kube-vip have an effect if the load balancer setting chooses that software. With
-\`empty://\`, so does the annotation that \`ip-annotation\` names. An address that a user requests in this way is an own address:
+\`empty://\`, so does the annotation that \`ip-annotation\` names. An address that a user requests in this way is a user-chosen address:
 eip-admission reserves nothing for it.
 `
 

@@ -96,7 +96,7 @@ function wishOf({ family, location, elasticIP }: Claim): string {
 /** A person who changed something learns when the provider is asked again. If it was not asked, a review asks at once. */
 function forReview({ result, until }: Wait): ClaimResult | undefined {
   if (askedMs(result) === undefined) return undefined
-  return { ...result, reason: `${result.reason}; it is asked again after ${until.toISOString()}` }
+  return { ...result, reason: `${result.reason}; the provider is asked again after ${until.toISOString()}` }
 }
 
 /** How long the provider wants us to wait; undefined if it was not asked. */

@@ -236,7 +236,7 @@ async function previewClaim(
 /** Work that must end before the process does, even if its callers leave. */
 type UnderWay = {
   track: <T>(work: Promise<T>) => Promise<T>
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when nothing is under way. */
   idle: () => Promise<void>
 }
 

@@ -1,4 +1,4 @@
-// Whether a Service may have an address that the provider grants: a grant gets the same checks as an own address. If
+// Whether a Service may have an address that the provider grants: a grant gets the same checks as a user-chosen address. If
 // there is a problem, the record keeps the reservation and gets no address. Services of a namespace may share an
 // address that all of them show.
 //

@@ -94,7 +94,7 @@ async function refuseGrant(
 ): Promise<ClaimResult> {
   const isNamed = record.spec.reservationID !== undefined
   const isOthers = !isNamed && !hasFamily(reservation, familyOf(record)) && isOlder(reservation, record)
-  const end = isOthers ? 'another one is ordered' : 'it stays reserved, and no Service gets it: ask the vendor'
+  const end = isOthers ? 'another one is ordered' : 'it stays reserved, and no Service gets it: contact the vendor'
   const message = `${deps.cloud.name} says that ${problem}; ${end}`
   deps.log.error({ record: record.metadata.name, reservation: reservation.id }, message)
   const conditions = notGranted({ reason: 'Unusable', message, now: deps.now() })
@@ -111,7 +111,7 @@ function isOlder({ createdAt = '' }: Reservation, { metadata }: ElasticIP): bool
 function resultOf(deps: LedgerDeps, stored: ElasticIP, { id, address }: Reservation): ClaimResult {
   const facts = { record: stored.metadata.name, address, reservation: id }
   if (reservationIdOf(stored) === id) deps.log.info(facts, 'address reserved')
-  else deps.log.warn(facts, 'reserved twice: this one stays and is paid for; the sweep names it on the Service')
+  else deps.log.warn(facts, 'reserved twice: this one is kept and paid for; the sweep reports it on the Service')
   const held = isAvailable(stored) ? address : heldAddress(stored)
   if (held === undefined) return { kind: 'pending', reason: 'another process has changed its record meanwhile' }
   return { kind: 'held', record: stored, address: held }

@@ -203,7 +203,7 @@ function releaseWait({ map, scheme, successionMs, monotonicMs, log }: ReleaseWai
     begin({ hasWaited }: HeartbeatEntries, { heartbeatMs }: Extract<HeartbeatPlan, { kind: 'observe' }>): void {
       if (untilMs !== undefined) return
       const waitMs = releaseWaitMs({ silentMs, hasWaited, successionMs, heartbeatMs })
-      if (waitMs > 0) log.info({ waitMs }, 'releases wait: this may be a copy of a cluster that lives')
+      if (waitMs > 0) log.info({ waitMs }, 'releases wait: this may be a copy of a cluster that is still running')
       untilMs = monotonicMs() + waitMs
     },
   }

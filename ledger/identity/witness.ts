@@ -55,7 +55,7 @@ export function witness({ nodes, renewTime, sleep, log }: WitnessDeps): Witness 
       return now !== undefined
     } catch (error) {
       signal.throwIfAborted()
-      log.warn({ node: name, error }, 'the lease of a node is not read; a heartbeat may name no machine')
+      log.warn({ node: name, error }, 'the lease of a node could not be read; a heartbeat may name no machine')
       return false
     }
   }

@@ -30,7 +30,7 @@ const maxPresentMs = 300_000
 /** How long the provider may list a deleted reservation. */
 const forgottenMs = 600_000
 
-/** Reads the list only if an own address depends on it: most clusters have none, and calls to a provider are scarce. */
+/** Reads the list only if a user-chosen address depends on it: most clusters have none, and calls to a provider are scarce. */
 export function knownReservations({ cloud, log, now }: KnownReservationsOptions): KnownReservations {
   const listeners: (() => void)[] = []
   const forgotten = new Map<string, Forgotten & { atMs: number }>()
@@ -64,7 +64,7 @@ export function knownReservations({ cloud, log, now }: KnownReservationsOptions)
       } catch (error) {
         log.warn(
           { error },
-          'cannot read the reservations of the project; own addresses are checked against the last list',
+          'cannot read the reservations of the project; user-chosen addresses are checked against the last list',
         )
       }
     },

@@ -14,13 +14,13 @@ import type { ClusterNetworks } from './cluster-networks.ts'
 import type { Context } from '../context.ts'
 import { type KnownReservations, type KnownReservationsOptions, knownReservations } from './known-reservations.ts'
 
-/** Which Services may have the own addresses that they name. */
+/** Which Services may have the user-chosen addresses that they name. */
 export type OwnAddresses = {
   /** The want of a Service, judged by the current knowledge of its own address. */
   check(wanted: Want, service: Service): Want
   /** The same for an address of another program, which the project need not have reserved. */
   checkForeign(wanted: Want, service: Service): Want
-  /** Reads what the check of an own address needs, and waits briefly for the result. */
+  /** Reads what the check of a user-chosen address needs, and waits briefly for the result. */
   refresh(wanted: Want, signal: AbortSignal): Promise<void>
   /** The Services in the cache that show an address, or request it from the software that we configure. */
   users(address: string): Service[]
@@ -47,7 +47,7 @@ type Options = Pick<Context, 'cluster' | 'log'> & {
   networks: Omit<ClusterNetworks, 'families'>
 }
 
-/** The checks of own addresses against the ledger, the cluster, the settings and the provider. */
+/** The checks of user-chosen addresses against the ledger, the cluster, the settings and the provider. */
 export function ownAddresses(options: Options): OwnAddresses {
   const { vendor, caches, networks } = options
   const sources = makeSources(options)

@@ -116,7 +116,7 @@ export function findUsers(used: UsedAddress, all: PossibleUsers, exempt: Exempt)
   const address = used.address === undefined ? undefined : canonicalIpAddress(used.address)
   const services = all.services.flatMap((service): AddressUser[] => {
     const key = keyOf(service)
-    // Each place counts alone: a status that we wrote does not make an own address in the spec ours.
+    // Each place counts alone: a status that we wrote does not make a user-chosen address in the spec ours.
     const shown = shownAddresses(service, all.requestAnnotations)
       .filter((one) => one.address === address)
       .find((one) => !isServed(service, one, exempt) && countsAsUse(service, one, exempt))

@@ -47,7 +47,7 @@ export const serviceAnnotations: readonly Annotation[] = annotationsOn('Service'
     writers: ['eip-admission'],
     values: 'an IP address',
     sentence:
-      'The address that eip-admission wrote into `spec.loadBalancerIP`. If the two differ, the Service has an own address.',
+      'The address that eip-admission wrote into `spec.loadBalancerIP`. If the two differ, the Service has a user-chosen address.',
   },
   {
     name: elasticIPAnnotation,

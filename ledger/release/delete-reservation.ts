@@ -56,7 +56,7 @@ export async function deleteReservation(
   return 'deleted'
 }
 
-const inUse = 'the address of a reservation that is to be deleted is in use, it stays'
+const inUse = 'the address of a reservation that is to be deleted is in use; the reservation is kept'
 
 /*
  * A reservation that is being deleted and that no Service holds has a release record, named after the reservation. A
@@ -83,7 +83,7 @@ export async function releaseOrphan(
     deps.log.warn({ reservation: id, reason: new AddressInUse({ address, reservationID: id }, users).message }, inUse)
     return deps.records.remove(record, { signal })
   }
-  deps.log.warn({ reservation: id, address }, 'orphaned address, it is released')
+  deps.log.warn({ reservation: id, address }, 'orphaned address; it is released')
   await markForDeletion(deps, reservation, signal)
   const status = releasing({ id, address, at: deps.now().toISOString(), message: 'no Service wants it' })
   const requested = await deps.records.writeStatus(record, status, { signal })
@@ -109,7 +109,7 @@ export async function moveToReleaseRecord(deps: LedgerDeps, record: ElasticIP, s
   if (!moved.status?.deletionRequestedAt) await deps.records.writeStatus(moved, status, { signal })
   await deps.records.remove(record, { signal })
   const facts = { record: record.metadata.name, address, reservation: id }
-  deps.log.info(facts, 'address released, the provider is still deleting it')
+  deps.log.info(facts, 'address released; the provider is still deleting it')
 }
 
 /** Completes a deletion that was begun; `listed` is the reservation if the provider still lists it. */
@@ -131,7 +131,7 @@ export async function resumeRelease(
   const next = others.find(({ status }) => status?.reservationID === id && status.deletionRequestedAt === undefined)
   if (next) {
     const facts = { reservation: id, record: next.metadata.name }
-    deps.log.info(facts, "the reservation is another record's, its deletion is over")
+    deps.log.info(facts, 'the reservation belongs to another record, so its deletion has ended')
     return deps.records.remove(record, { signal })
   }
   const used = { address: record.status?.address, reservationID: id }

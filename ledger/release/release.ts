@@ -174,7 +174,7 @@ async function releaseToCloud(
   if (found) await markForDeletion(deps, found, signal)
   const requested = { ...known, deletionRequestedAt: deletionRequestedAt ?? deps.now().toISOString() }
   const stored = await deps.records.writeStatus(marked, requested, { signal })
-  // Another load balancer setting left it on a machine, or a person assigned it. No Service can get it any more.
+  // Another load balancer setting left it on a machine, or a person assigned it. No Service can get it now.
   if (found?.holder !== undefined) await deps.unassign?.(found, signal)
   if ((await deleteReservation(deps, { record: stored, found }, signal)) === 'deleting')
     await moveToReleaseRecord(deps, stored, signal)

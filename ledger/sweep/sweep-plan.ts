@@ -187,7 +187,7 @@ function ownersByMark({ records, services, scheme }: SweepSeen) {
 }
 
 /**
- * Whether a Service may get a reservation. A Service that has an own address, requests one by name or is not ours would
+ * Whether a Service may get a reservation. A Service that has a user-chosen address, requests one by name or is not ours would
  * soon release it. Then no object would name the reservation. A waiting record needs no Service, which may still come.
  */
 function canAdopt(live: LiveAddress | undefined, reservation: Reservation, seen: SweepSeen): boolean {
@@ -225,7 +225,7 @@ function holderOf(key: AddressKey, records: ElasticIP[]): ElasticIP | undefined 
   return holder && reservationIdOf(holder) !== undefined ? holder : undefined
 }
 
-/** Whether a Service needs no surplus reservation any more, so that its claim would not look for one. */
+/** Whether a Service no longer needs a surplus reservation, so that its claim would not look for one. */
 function isSettled({ holder, wanted }: Surplus): boolean {
   return holder ? phaseOf(holder) !== 'Releasing' : !['reserve', 'wrong'].includes(wanted.kind)
 }

@@ -187,7 +187,7 @@ async function endOrphan(
   const { scheme } = deps
   if (deps.mode === 'report') {
     const { id, address } = orphan.reservation
-    deps.log.warn({ reservation: id, address }, 'orphaned address, it stays: the sweep only reports')
+    deps.log.warn({ reservation: id, address }, 'orphaned address; it is kept, because the sweep only reports')
     return
   }
   const former = formerServices(orphan.reservation, { services: deps.listServices(), scheme })
@@ -235,13 +235,13 @@ async function resumeReleases(
 function reportRetained({ log }: SweepDeps, { id, address }: Reservation): void {
   log.warn(
     { reservation: id, address },
-    'retained address without an ElasticIP, it stays: adopt it, or delete it at the provider',
+    'retained address without an ElasticIP; it is kept: adopt it, or delete it at the provider',
   )
 }
 
 function reportUntagged({ log }: SweepDeps, { id, address }: Reservation): void {
   const text =
-    "reservation of no cluster that no Service here shows, it stays: --sweep-untagged treats it as this cluster's"
+    "reservation of no cluster, which no Service here shows; it is kept: --sweep-untagged treats it as this cluster's"
   log.warn({ reservation: id, address }, text)
 }
 
@@ -255,8 +255,8 @@ function reportKept(deps: SweepDeps, { surplus, untagged, suspects }: SweepPlan,
 function reportSurplus({ cloud, log, warn }: SweepDeps, { service, reservation, holder }: Surplus): void {
   const { id, address = 'not granted yet' } = reservation
   const held = holder?.status?.address ?? service.spec.loadBalancerIP
-  const instead = held === undefined ? 'eip-admission gives the Service none' : `the Service has ${held}`
-  log.warn({ service: keyOf(service), reservation: id, address }, 'surplus reservation, it stays')
+  const instead = held === undefined ? 'eip-admission gives the Service no address' : `the Service has ${held}`
+  log.warn({ service: keyOf(service), reservation: id, address }, 'surplus reservation; it is kept')
   warn(
     service,
     'SurplusReservation',
@@ -282,7 +282,7 @@ async function endUpTo<One>(max: number, all: readonly One[], end: (one: One) =>
 }
 
 /**
- * The Services that want no address any more, but still name one that a reservation's marks reserve for them. After the
+ * The Services that no longer want an address, but still name one that a reservation's marks reserve for them. After the
  * reservation is deleted, it would look like a user's own address if the Service became a LoadBalancer again.
  */
 function formerServices(

@@ -62,7 +62,7 @@ export function familyWanted(
 
 function onlyOne(offered: readonly IpFamily[]): string {
   const [what, set] = offered.includes('ipv6') ? ['address', '["IPv4"] or ["IPv6"]'] : ['IPv4 address', '["IPv4"]']
-  return `and a Service gets one ${what} from the provider: set spec.ipFamilyPolicy to "SingleStack" and spec.ipFamilies to ${set}, or name an own address`
+  return `and a Service gets one ${what} from the provider: set spec.ipFamilyPolicy to "SingleStack" and spec.ipFamilies to ${set}, or name a user-chosen address`
 }
 
 /**

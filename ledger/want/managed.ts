@@ -70,7 +70,7 @@ function portProblems({ spec }: Service): string[] {
       ? []
       : [
           `spec.ports[${n}].protocol: "${protocol}" for port ${port}: a managed load balancer forwards TCP only; ` +
-            'remove the port, or serve it by another Service with a loadBalancerClass',
+            'remove the port, or expose it through another Service with a loadBalancerClass',
         ],
   )
 }

@@ -32,7 +32,7 @@ import { type Policy, hasClass } from '../../settings/service-policy.ts'
 import { ownAddress } from './own-address.ts'
 import type { OwnAddressDoubt, Want } from './want.ts'
 
-/** The facts that decide whether a Service may have an own address. */
+/** The facts that decide whether a Service may have a user-chosen address. */
 export type OwnAddressFacts = {
   /** The Service range of this cluster that contains the address, for a message. */
   clusterNetwork: (address: IpAddress) => string | undefined
@@ -143,7 +143,7 @@ function doubtOfReservation(
     case undefined:
       return {
         isDecided: false,
-        reason: 'is announced as soon as the project is known to have reserved it: the provider has not answered yet',
+        reason: 'is announced once it is confirmed that the project has reserved it: the provider has not answered yet',
       }
     case false:
       if (claim !== undefined) return { isDecided: true, reason: `${claim}: ${advice}` }

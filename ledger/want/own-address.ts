@@ -9,7 +9,7 @@ export type OwnAddress = { address: string; where: string }
 
 const specField = 'spec.loadBalancerIP'
 
-/** The own address of a Service and where its user wrote it. An address that we wrote is not an own one. */
+/** The user-chosen address of a Service and where its user wrote it. An address that we wrote is not user-chosen. */
 export function ownAddress(service: Service, requestAnnotations: RequestAnnotations): OwnAddress | undefined {
   return ownAddresses(service, requestAnnotations)[0]
 }

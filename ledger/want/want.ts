@@ -58,7 +58,7 @@ export type Want =
   | { kind: 'named'; elasticIP: string; family: IpFamily; warnings: string[] }
   /** The location of a new balancer. An existing one is not moved. */
   | { kind: 'managed'; location: string; warnings: string[] }
-  /** `forbiddenAddress`: an own address that the Service must not keep, even if it shows it. */
+  /** `forbiddenAddress`: a user-chosen address that the Service must not keep, even if it shows it. */
   | { kind: 'wrong'; problems: string[]; forbiddenAddress?: string }
 
 /**

@@ -80,7 +80,7 @@ const certificates: ValueRow[] = rowsOf({
   },
   'certManager.issuerRef': {
     default: { name: names.issuingAuthority, kind: 'Issuer' },
-    sentence: 'The issuer of the certificate. The default is an authority that cert-manager makes only for this chart.',
+    sentence: 'The issuer of the certificate. The default is a CA that cert-manager creates only for this chart.',
     schema: { type: 'object', required: ['name'] },
   },
   'certManager.dnsNames': {

@@ -75,7 +75,7 @@ export const pods: ValueRow[] = rowsOf({
   hostNetwork: {
     default: false,
     sentence:
-      'Runs the pods on the network of their nodes. They start before the pod network and stay when it fails, and an ' +
+      'Runs the pods on the network of their nodes. They start before the pod network and keep running when it fails, and an ' +
       'API server that cannot reach pods can reach them. Pod Security "restricted" refuses it.',
   },
   dnsPolicy: {

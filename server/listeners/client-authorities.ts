@@ -33,11 +33,11 @@ export function clientAuthorities({
 
   const check = () => {
     const { pem: next, wrong } = readAuthorities(path)
-    if (wrong !== undefined && wrong !== warned) log.warn({ file: path, wrong }, 'client authorities stay as they were')
+    if (wrong !== undefined && wrong !== warned) log.warn({ file: path, wrong }, 'the previous client CAs stay in use')
     warned = wrong
     if (next === undefined || next === pem) return
     pem = next
-    log.info({ file: path }, 'client authorities changed')
+    log.info({ file: path }, 'client CAs changed')
     for (const listener of listeners) listener()
   }
   return {

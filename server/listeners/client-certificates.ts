@@ -27,7 +27,7 @@ export function onlyKnownClients(app: FastifyInstance, { authorities, names, log
     if (reason === undefined) return next()
     if (performance.now() - warnedAtMs > warnMs) {
       warnedAtMs = performance.now()
-      log.warn({ from: socket.remoteAddress, reason }, 'caller of a webhook turned away')
+      log.warn({ from: socket.remoteAddress, reason }, 'caller of a webhook refused')
     }
     reply.code(403).header('connection', 'close').send({ error: reason })
   })
@@ -37,7 +37,7 @@ export function onlyKnownClients(app: FastifyInstance, { authorities, names, log
 function reasonToRefuse(socket: TLSSocket, names: readonly string[]): string | undefined {
   const { subject } = socket.getPeerCertificate()
   // A client that knows our authorities presents no certificate of another authority.
-  if (subject === undefined) return 'no client certificate was shown that one of the known authorities signed'
+  if (subject === undefined) return 'no client certificate from a known CA was presented'
   if (!socket.authorized) return `the client certificate cannot be used: ${String(socket.authorizationError)}`
   const { CN: name } = subject
   if (names.length === 0 || (typeof name === 'string' && names.includes(name))) return undefined

@@ -39,7 +39,7 @@ export async function openListeners(options: ListenersOptions): Promise<Listener
   try {
     await openPorts(ports, options)
   } catch (error) {
-    // A failed process changes nothing any more: an open port would answer from stale knowledge.
+    // A failed process no longer changes anything: an open port would answer from stale knowledge.
     await ports.close()
     throw error
   }

@@ -42,7 +42,7 @@ function explained(error: unknown, use: PortUse, { host, port }: Address): unkno
   if (codeOf(error) !== 'EADDRINUSE') return error
   const { what, setting } = uses[use]
   const wrong = `${what} cannot be served on ${host}, port ${port}: another program has this port (EADDRINUSE)`
-  return new Error(`${wrong}; stop that program, or give serve a free port by ${setting.flag}`, { cause: error })
+  return new Error(`${wrong}; stop that program, or give serve a free port with ${setting.flag}`, { cause: error })
 }
 
 function codeOf(error: unknown): string {

@@ -166,7 +166,7 @@ class FileReload implements SettingsReload {
     for (const listener of this.#listeners) listener()
   }
 
-  /** The file has no refused settings any more. */
+  /** The file no longer has refused settings. */
   #accept(): void {
     this.#refused = undefined
     this.#tried = undefined

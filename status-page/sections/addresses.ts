@@ -35,7 +35,7 @@ export function addressesSection(facts: AddressFacts, nowMs: number): Section {
     kind: 'table',
     columns: clear('address', 'Service', 'phase', 'location', 'age'),
     rows: shown.map((record) => rowOf(record, facts, nowMs)),
-    empty: 'No ElasticIP yet. The first Service of type LoadBalancer makes one.',
+    empty: 'No ElasticIP yet. The first Service of type LoadBalancer creates one.',
     rest,
   }
   return {

@@ -31,7 +31,7 @@ export function processSection(facts: ProcessFacts, nowMs: number): Section {
           ...(certificate
             ? [
                 { label: 'certificate ends', value: endOf(certificate.notAfterMs, nowMs) },
-                { label: 'authority ends', value: endOf(certificate.authorityEndsMs, nowMs) },
+                { label: 'CA expires', value: endOf(certificate.authorityEndsMs, nowMs) },
               ]
             : []),
           { label: 'replica', value: { text: identity, code: true } },

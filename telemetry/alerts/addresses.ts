@@ -63,7 +63,7 @@ export const addressAlerts: AlertGroup = {
       for: '5m',
       expr: `max ${perInstall} (${atLeader('eip_admission_cluster_id_in_use')}) == 1`,
       summary: 'Another cluster uses the id of this cluster.',
-      description: `Two clusters have one id, so eip-admission ${where} neither reserves nor releases addresses.`,
+      description: `Two clusters have the same id, so eip-admission ${where} neither reserves nor releases addresses.`,
       symptom: 'New Services get no address, and deleted ones stay in `Terminating`.',
       action:
         'Find the copy of this cluster, such as a restored backup, and stop eip-admission there. ' +

@@ -25,12 +25,12 @@ export const certificateAlerts: AlertGroup = {
       severity: 'warning',
       for: '15m',
       expr: `min ${perInstall} (eip_admission_ca_not_after_timestamp_seconds) - time() < 7 * 86400`,
-      summary: 'The certificate authority of the webhooks expires within a week.',
+      summary: 'The CA of the webhooks expires within a week.',
       description:
-        'The authority with which the API server trusts eip-admission in namespace {{ $labels.namespace }} expires in {{ $value | humanizeDuration }}.',
+        'The CA through which the API server trusts eip-admission in namespace {{ $labels.namespace }} expires in {{ $value | humanizeDuration }}.',
       symptom,
       action:
-        'Run `doctor`: `ca-bundle` says which authority. Check the Secret `eip-admission-ca` and the log of ' +
+        'Run `doctor`: `ca-bundle` says which CA. Check the Secret `eip-admission-ca` and the log of ' +
         'the leader. If `--webhook-ca-lifetime` is less than three times `--webhook-cert-lifetime` plus 24 ' +
         'days (45 days by default), each rotation fires this alert: write your own rule.',
       guide,

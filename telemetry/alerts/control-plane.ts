@@ -17,7 +17,7 @@ export const controlPlaneAlerts: AlertGroup = {
         // A stopped guardian has no series, but its past ones show that there was one.
         `or max ${perInstall} (max_over_time(eip_admission_control_plane_leader[1d]))\n` +
         `unless max ${perInstall} (eip_admission_control_plane_leader)`,
-      summary: 'No guardian can move the control-plane address, or none runs any more.',
+      summary: 'No guardian can move the control-plane address, or none is running.',
       description: `No guardian ${where} has held its lease for five minutes.`,
       symptom: 'None yet. If the holder fails, the address does not move, and the API server is unreachable.',
       action:

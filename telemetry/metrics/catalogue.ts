@@ -99,7 +99,7 @@ export const catalogue = {
   eip_admission_nodes_without_machine: gauge('Nodes that are not ready and have lost their machines.'),
   eip_admission_cert_not_after_timestamp_seconds: gauge('When the serving certificate expires, in seconds since 1970.'),
   eip_admission_ca_not_after_timestamp_seconds: gauge(
-    'When the first certificate authority with which the API server trusts this process expires, in seconds since 1970.',
+    'When the first CA through which the API server trusts this process expires, in seconds since 1970.',
   ),
   eip_admission_control_plane_holder: gauge(
     'The node that has the control-plane address, according to the last read from the provider.',

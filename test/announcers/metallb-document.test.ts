@@ -115,7 +115,7 @@ test('an address in a foreign pool stays there, and the Service gets a problem',
       {
         subject: { service: 'default/web' },
         message:
-          'address 192.0.2.7 is in pool office, which eip-admission does not manage, so it does not get its own pool; remove it from there',
+          'address 192.0.2.7 is in pool office, which eip-admission does not manage, so eip-admission cannot give it its own pool; remove the address from that pool',
       },
     ],
   })

@@ -207,7 +207,7 @@ test('an address in a foreign pool stays there', () => {
   const { pools, problems } = look({ existing, addresses: [web, api] })
   assert.equal(pools, ['198.51.100.8 198.51.100.8/32'])
   assert.equal(problems, [
-    'default/web: address 198.51.100.7 is in IPAddressPool office, which eip-admission does not manage, so it does not get its own pool; remove it from there',
+    'default/web: address 198.51.100.7 is in IPAddressPool office, which eip-admission does not manage, so eip-admission cannot give it its own pool; remove the address from that pool',
   ])
 })
 
@@ -320,7 +320,7 @@ for (const { name, existing, says } of silencing) {
       says === undefined
         ? []
         : [
-            `default/web: MetalLB announces 198.51.100.7 to no peer, as BGPAdvertisement ${says} disagree about localPref or asPathPrepend; have mine name IPAddressPool 198.51.100.7 in ipAddressPools, and nothing in serviceSelectors`,
+            `default/web: MetalLB announces 198.51.100.7 to no peer, because BGPAdvertisements ${says} disagree about localPref or asPathPrepend; make mine name IPAddressPool 198.51.100.7 in ipAddressPools, and nothing in serviceSelectors`,
           ],
     )
     assert.equal([pools.length, isHeld], [2, false], 'MetalLB accepts it')
@@ -351,7 +351,7 @@ test('a pool is not written if MetalLB would refuse it because of advertisements
   assert.equal(rolling.pools, [])
   assert.match(
     rolling.problems.join(),
-    /default\/web: address 198\.51\.100\.7 gets no pool: MetalLB would refuse it, as BGPAdvertisement rolling/,
+    /default\/web: address 198\.51\.100\.7 gets no pool: MetalLB would refuse the pool, because BGPAdvertisement rolling/,
   )
   const two = [anAdvertisement({ name: 'one' }), anAdvertisement({ name: 'other', localPref: 1 })]
   assert.match(look({ existing: two }).problems.join(), /BGPAdvertisement one and other/)
@@ -392,7 +392,7 @@ for (const { name, mine, isInWay } of narrow) {
     if (!isInWay) return
     assert.match(
       problems[0] ?? '',
-      /^default\/web: address 198\.51\.100\.7 gets no pool: BGPAdvertisement mine announces it to some peers or from some nodes alone, and MetalLB refuses another one beside its localPref or asPathPrepend; make mine select other pools, or, if that is meant, give it the label cloud-provider=equinix-metal$/,
+      /^default\/web: address 198\.51\.100\.7 gets no pool: BGPAdvertisement mine announces it only to some peers or from some nodes, and MetalLB refuses a second advertisement with a different localPref or asPathPrepend; make mine select other pools, or, if you want this, give it the label cloud-provider=equinix-metal$/,
     )
     const ours = aPool({ name: '198.51.100.7', labels, addresses: ['198.51.100.7/32'] })
     assert.equal(

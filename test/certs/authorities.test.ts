@@ -140,7 +140,7 @@ test('a leaf, or a key that we cannot sign with, is not taken for our authority'
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const elliptic = { cert: fresh.cert, key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() }
   const leaf = await issueLeaf({ authority: fresh, hosts: ['localhost'], now, lifetimeMs: day })
-  assert.match(foreignReason(leaf) ?? '', 'not a certificate authority')
+  assert.match(foreignReason(leaf) ?? '', 'a certificate that is not a CA')
   assert.match(foreignReason(elliptic) ?? '', 'a key of type ec')
   assert.is(foreignReason(fresh), undefined)
 })

@@ -120,7 +120,7 @@ test("a Secret with another program's certificate is an error and is not written
   const leaf = await issueLeaf({ authority: first, hosts: ['www.example.com'], now, lifetimeMs: day })
   cluster.putSecret((secret) => (secret.data = { 'tls.crt': toCaBundle(leaf.cert), 'tls.key': toCaBundle(leaf.key) }))
   const message = await outcome(secretOf(cluster.client).advance(facts, signal))
-  assert.match(message, 'Secret eip/eip-ca holds a certificate that is not a certificate authority')
+  assert.match(message, 'Secret eip/eip-ca holds a certificate that is not a CA')
   assert.match(message, 'name a Secret that nothing else writes')
   assert.equal(cluster.writes, [])
 })

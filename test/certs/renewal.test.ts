@@ -70,7 +70,7 @@ const cases = [
     pair: leaf,
     at: now,
     wanted: { ...wanted, authority: namesake.cert },
-    reason: /not issued by the current authority/,
+    reason: /not issued by the current CA/,
   },
   {
     name: 'the key of another certificate is a reason',

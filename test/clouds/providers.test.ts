@@ -194,7 +194,7 @@ test('Cherry: an annotation of the predecessor is accepted, a typo is refused', 
   assert.is(wanted('cherryservers.com/loadbalancer-manged'), 'wrong')
 })
 
-test('a Service may request an own address by the annotation of empty://, whatever its name', async () => {
+test('a Service may request a user-chosen address by the annotation of empty://, whatever its name', async () => {
   const name = 'cherryservers.com/my-address'
   const { policy } = await providerOf('cherryservers', {
     ...here,

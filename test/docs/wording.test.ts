@@ -40,6 +40,9 @@ const texts: [text: string, problems: number][] = [
   ['It does not exist in the cloud provider.', 0],
   ['A command that mends it goes on by itself.', 3],
   ['Whoever gives\nit back', 1],
+  ['An own address has no route any more, and an Event says so.', 3],
+  ['Wait some minutes for the certificate authority.', 2],
+  ['Wait a few minutes for the CA.', 0],
 ]
 
 for (const [text, problems] of texts) {

@@ -19,6 +19,11 @@ const wordings: Wording[] = [
   { avoid: /\b(?:withdraws|stops|moves|blocks) (?:no|nothing)\b/i, use: 'does not ...' },
   { avoid: /\bis to be done\b/i, use: 'no action, must' },
   { avoid: /\b(?:he|him|his)\b/i, use: 'they, their' },
+  { avoid: /\bany more\b/i, use: 'no longer' },
+  { avoid: /\bsays? so\b/i, use: 'reports, names' },
+  { avoid: /\ban own\b/i, use: 'a user-chosen, its own' },
+  { avoid: /\bcertificate authorit(?:y|ies)\b/i, use: 'CA' },
+  { avoid: /\b(?:some (?:minutes|seconds)|in this moment|makes? sure yourself)\b/i, use: 'a few ..., just, make sure' },
 ]
 
 /** A decision speaks of clouds as the code does; a user knows a provider. */

@@ -27,11 +27,11 @@ async function found(...installations: (typeof anywhere)[]): Promise<string[]> {
 }
 
 test('rights in every namespace are right where nothing says which one, and too many beside those in one', async () => {
-  const good = ['ok: the installed roles give exactly the rights that this version needs']
+  const good = ['ok: the installed roles grant exactly the rights that this version needs']
   assert.equal(await found(anywhere), good)
   assert.equal(await found(placed), good)
   const [surplus = '', ...others] = await found(placed, anywhere)
-  assert.match(surplus, /ClusterRole eip-admission gives more rights.*configmaps config.*secrets eip-admission-bgp/)
+  assert.match(surplus, /ClusterRole eip-admission grants more rights.*configmaps config.*secrets eip-admission-bgp/)
   assert.equal(others, [])
 })
 

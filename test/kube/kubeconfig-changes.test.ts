@@ -110,7 +110,7 @@ test('after a 401 a file of another cluster is refused, and the error says what 
     const used = await credentials.current()
     write(folder, { cluster: authorities('OTHER') })
     const { message } = await errorOf(credentials.renew(used))
-    const fact = 'context "here" may point to another cluster now, because its server or all of its authorities are new'
+    const fact = 'context "here" may point to another cluster now, because its server or all of its CAs are new'
     assert.is(message, `kubeconfig ${file}: ${fact}; restart to use it`)
   }))
 

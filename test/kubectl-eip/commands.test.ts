@@ -153,7 +153,7 @@ test('a move whose new ElasticIP another person deletes does not say that it con
 test('a Service that takes its kept address back in the middle of a move keeps it', async () => {
   const { cluster, io, eip, harness, before, process, address } = await kept()
   before.remove = () => process.claim()
-  assert.match(await refusal(move(cluster, toTill, io)), 'has changed in this moment')
+  assert.match(await refusal(move(cluster, toTill, io)), 'has just changed')
   assert.is(eip('shop-till'), undefined)
   assert.equal([harness.record()?.status?.phase, harness.record()?.status?.address], ['Reserved', address])
   assert.is(harness.cloud.calls.release, 0)
@@ -189,7 +189,7 @@ test('a move that fails leaves the ElasticIP that another one created', async ()
   const { cluster, io, eip, before, process } = scene
   before.create = anotherMove(scene).create
   before.remove = () => process.claim()
-  assert.match(await refusal(move(cluster, toTill, io)), 'has changed in this moment')
+  assert.match(await refusal(move(cluster, toTill, io)), 'has just changed')
   assert.ok(eip('shop-till'))
 })
 
@@ -207,7 +207,7 @@ test('who claims a provisioned address in the middle of a move keeps it', async 
   harness.cloud.put(makeReservation({ id: 'own', address: '198.51.100.7' }))
   await adopt(cluster, { what: 'own', name: 'office', allowed: [], waitMs: 60_000 }, io)
   before.patch = () => process.claim({ key: 'default/quick', elasticIP: 'office' })
-  assert.match(await refusal(move(cluster, { ...toTill, from: 'office' }, io)), 'has changed in this moment')
+  assert.match(await refusal(move(cluster, { ...toTill, from: 'office' }, io)), 'has just changed')
   assert.is(eip('office')?.spec.claimRef?.name, 'quick')
 })
 
@@ -296,7 +296,7 @@ test('a Service that takes its kept address back while a person confirms keeps i
   const { cluster, io, harness, before, process, address } = await kept()
   before.remove = () => process.claim()
   const command = release(cluster, { name: address, yes: true, waitMs: 60_000 }, io)
-  assert.match(await refusal(command), 'has changed in this moment')
+  assert.match(await refusal(command), 'has just changed')
   assert.is(harness.record()?.status?.address, address)
   assert.is(harness.cloud.calls.release, 0)
 })

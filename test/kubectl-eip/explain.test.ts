@@ -115,7 +115,7 @@ const rows: Row[] = [
     todo: nothing,
   },
   {
-    name: 'an own address',
+    name: 'a user-chosen address',
     service: makeService({ loadBalancerIP: address, status: shows(address) }),
     is: 'its user chose it in spec.loadBalancerIP',
     todo: nothing,
@@ -186,7 +186,7 @@ const rows: Row[] = [
     is: 'has no address yet: the quota is reached.',
   },
   {
-    name: 'an own address that nobody announces',
+    name: 'a user-chosen address that nobody announces',
     service: makeService({ loadBalancerIP: address }),
     is: `requests ${address} as its own`,
   },

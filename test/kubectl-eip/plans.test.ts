@@ -84,7 +84,7 @@ const releases: Releases[] = [
   { name: 'a reserved address', record: own('Reserved'), refusal: 'which is about to have it' },
   { name: 'a requested address', record: own('Requested'), refusal: 'which is about to have it' },
   { name: 'an address on its way', record: own('Releasing'), refusal: 'it is deleted automatically' },
-  { name: 'a deleted record', record: deleted(own('Released')), refusal: 'is being deleted already' },
+  { name: 'a deleted record', record: deleted(own('Released')), refusal: 'is already being deleted' },
   {
     name: 'a claimed provisioned address',
     record: lot('Bound', { claimRef: claimedBy }),
@@ -261,7 +261,7 @@ const moves: Moves[] = [
     name: 'an address for a Service that shows another',
     record: lot('Available'),
     target: makeService({ namespace: 'shop', name: 'till', status: shows('203.0.113.9') }),
-    plan: 'a Service cannot exchange its address',
+    plan: 'a Service cannot change its address',
   },
 ]
 

@@ -74,7 +74,7 @@ for (const { name, change } of [
   })
 }
 
-test('a Service that gets an own address releases both', async () => {
+test('a Service that gets a user-chosen address releases both', async () => {
   const { harness, process, stored, shown, change } = await stage()
   change((service) => naming('198.51.100.9')(unannotated(service)))
   await process.reconcile(six)

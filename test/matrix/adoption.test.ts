@@ -73,7 +73,7 @@ test('adopted reservations are marked with the cluster', async () => {
   for (const { id } of adopted) assert.ok(found(id)?.tags.includes(cluster))
 })
 
-clusterTest('a Service with an own address is not adopted', async () => {
+clusterTest('a Service with a user-chosen address is not adopted', async () => {
   await eventually('it is looked at', async () => (await stage.service('brought'))?.metadata.finalizers)
   assert.equal([shownIn(await stage.service('brought')), await stage.record('brought')], [untagged.address, undefined])
 })

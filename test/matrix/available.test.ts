@@ -148,7 +148,7 @@ test('other annotations about the address are ignored with a warning when an Ela
 test('the chosen ElasticIP cannot be changed while the Service has its address', async () => {
   await createWeb()
   const output = await kubectl(['annotate', 'service', 'web', '--overwrite', `${chosen}=other`])
-  assert.match(output.stderr, `its address ${own.address} comes from ElasticIP office and cannot be exchanged`)
+  assert.match(output.stderr, `its address ${own.address} comes from ElasticIP office and cannot be changed`)
   assert.is((await kubectl(['annotate', 'service', 'web', `${chosen}-`])).code, 1)
   assert.is((await kubectl(['label', 'service', 'web', 'team=web'])).code, 0)
 })

@@ -38,7 +38,7 @@ test("a Service that is no LoadBalancer loses the predecessor's finalizer, and c
   await eventually('the reservation no longer exists', () => !has(deleted.id) || undefined)
 })
 
-test('after the sweep its old address does not pass for an own one', async () => {
+test('after the sweep its old address does not pass for a user-chosen one', async () => {
   await eventually('the reservation no longer exists', () => !has(former.id) || undefined)
   assert.is((await stage.service('previous'))?.spec.loadBalancerIP, undefined)
   await patch('previous', { spec: { type: 'LoadBalancer' } })

@@ -117,7 +117,7 @@ test('an address in the operator’s ranges is a Service’s own address, in any
 const ipAnnotation = 'cherryservers.com/loadBalancerIPs'
 const moved = '198.51.100.40'
 
-/** Creates a Service with an own address in its field, and waits for our annotation with the same address. */
+/** Creates a Service with a user-chosen address in its field, and waits for our annotation with the same address. */
 async function ownInField(name: string, flags: string[]): Promise<void> {
   const { code, stderr } = await stage.kubectl([...flags, '-f', '-'], own(name, moved))
   assert.is(code, 0, stderr)
@@ -135,7 +135,7 @@ for (const [create, update] of [
   ],
   [['create'], ['replace']],
 ] as const)
-  test(`${update.join(' ')} of a manifest that moves an own address to the annotation keeps it`, async () => {
+  test(`${update.join(' ')} of a manifest that moves a user-chosen address to the annotation keeps it`, async () => {
     await ownInField('moves', [...create])
     const annotated = loadBalancer('moves', { namespace: 'tenant', annotations: { [ipAnnotation]: moved } })
     const { code, stderr } = await stage.kubectl([...update, '-f', '-'], annotated)
@@ -259,7 +259,7 @@ async function orderedAddress(): Promise<string> {
   }
 }
 
-test('while the reservations of the project are unknown an own address is stored with a warning, and decided later', async () => {
+test('while the reservations of the project are unknown a user-chosen address is stored with a warning, and decided later', async () => {
   const address = await orderedAddress()
   await product.stop()
   const listed = missed.find(({ name }) => name === 'missed-other')?.address ?? ''

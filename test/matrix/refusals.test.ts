@@ -186,7 +186,7 @@ test('an unknown annotation is refused with the one that was meant', async () =>
   }
 })
 
-test('an own address that is not an IP address is refused', async () => {
+test('a user-chosen address that is not an IP address is refused', async () => {
   await running(here)
   const output = await refusal('own', { spec: { loadBalancerIP: '203.0.113.300' } })
   assert.match(output, 'spec.loadBalancerIP: "203.0.113.300" is not an IP address')

@@ -58,7 +58,7 @@ test('a Service of a predecessor is announced throughout the adoption, and reque
 })
 
 for (const annotation of [annotationName, olderName]) {
-  test(`a Service that requests an own address by ${annotation} gets it, and nothing is reserved`, async () => {
+  test(`a Service that requests a user-chosen address by ${annotation} gets it, and nothing is reserved`, async () => {
     await startProduct()
     calls.clear()
     const { metadata, spec } = await stage.create(requesting('own', theirs, annotation))
@@ -77,7 +77,7 @@ const ways: string[][] = [['apply'], ['apply', '--server-side'], ['replace']]
 
 for (const [way = '', ...flags] of ways)
   for (const annotation of [annotationName, olderName])
-    test(`an own address moves from the field to ${annotation} by ${[way, ...flags].join(' ')}`, async () => {
+    test(`a user-chosen address moves from the field to ${annotation} by ${[way, ...flags].join(' ')}`, async () => {
       await startProduct()
       calls.clear()
       const send = (manifest: object) => stage.kubectl([way, ...flags, '-f', '-'], manifest)
@@ -93,7 +93,7 @@ for (const [way = '', ...flags] of ways)
       await stage.run('delete', 'service', 'moves', '--timeout=120s')
     })
 
-test('a Service that requests an own address twice gets a warning', async () => {
+test('a Service that requests a user-chosen address twice gets a warning', async () => {
   await startProduct()
   const twice = loadBalancer('twice', { annotations: { [annotationName]: theirs }, spec: { loadBalancerIP: theirs } })
   const { stderr } = await stage.kubectl(['create', '-f', '-', '--dry-run=server'], twice)

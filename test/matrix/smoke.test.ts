@@ -52,7 +52,7 @@ test('a created Service returns with its address after one call to the provider,
   assert.match(await stage.run('get', 'eip', 'default.web'), columns)
 })
 
-test('a Service keeps an own address, and the provider is not called for it', async () => {
+test('a Service keeps a user-chosen address, and the provider is not called for it', async () => {
   await runWith(here)
   calls.clear()
   const own = '198.51.100.7'

@@ -165,7 +165,7 @@ test('undo asks for our process, and leaves what was found though it is killed',
   assert.match(waiting.output, 'Stopped. Completed steps are kept.')
   assert.is(await holder(), '', 'its place is free at once')
   await product?.stop()
-  for (const step of ['] Keep every eip-admission', '] Remove the ElasticIPs']) {
+  for (const step of ['] Stop every eip-admission', '] Remove the ElasticIPs']) {
     const { output } = await runTakeover(stage, 'undo', { at: kill(step) })
     assert.match(output, step)
   }

@@ -24,7 +24,7 @@ test('a Service keeps and shows its own address, and the provider is not called,
   assert.equal([await stage.service('own'), calls.all()], [undefined, []])
 })
 
-test('an own address on a Service with a reserved address is refused, and nothing changes', async () => {
+test('a user-chosen address on a Service with a reserved address is refused, and nothing changes', async () => {
   const { spec } = await stage.create(loadBalancer('brings'))
   await stage.settled('brings')
   const patch = ['patch', 'service', 'brings', '-p', '{"spec":{"loadBalancerIP":"198.51.100.8"}}']

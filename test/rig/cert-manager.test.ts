@@ -87,7 +87,10 @@ async function breakAndRepair(stage: ChartStage, certManager: Child): Promise<vo
     certManager.signal('SIGSTOP')
     const merge = { data: { 'tls.crt': Buffer.from('-----BEGIN CERT').toString('base64') } }
     await client.patch(secrets, { ...leaf, patch: { merge } })
-    await eventually('both pods say so', () => (logText().match(/stays as it was/g)?.length ?? 0) >= 2 || undefined)
+    await eventually(
+      'both pods say so',
+      () => (logText().match(/serving certificate is kept/g)?.length ?? 0) >= 2 || undefined,
+    )
     certManager.signal('SIGCONT')
     await eventually('it is issued again', async () => {
       const now = await certificate(stage)

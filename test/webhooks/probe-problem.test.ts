@@ -48,7 +48,7 @@ const cases: { name: string; found: Configurations; problem: string | undefined 
   {
     name: 'a webhook at another place',
     found: configurations({ elsewhere: 'reserve.eip-admission.dev' }),
-    problem: `webhook reserve.eip-admission.dev in MutatingWebhookConfiguration zz-eip-admission is called elsewhere than probe.eip-admission.dev`,
+    problem: `webhook reserve.eip-admission.dev in MutatingWebhookConfiguration zz-eip-admission has a different URL or Service than probe.eip-admission.dev`,
   },
   {
     name: 'a webhook with another trust',

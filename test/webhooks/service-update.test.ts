@@ -69,7 +69,7 @@ const restores: { name: string; before?: Facts; now: Facts; held?: string; after
   { name: 'a dropped address that the ledger lost stays dropped', now: none, after: none },
   { name: 'an address that the controller withdraws stays withdrawn', now: taken, after: taken },
   { name: 'a lost address does not return with its annotation', before: taken, now: both, after: taken },
-  { name: 'a lost address does not pass for an own one', now: { spec: lost }, after: taken },
+  { name: 'a lost address does not pass for a user-chosen one', now: { spec: lost }, after: taken },
   {
     name: 'the next address that the ledger holds takes the place of the lost one',
     now: { spec: other, annotated: other },
@@ -113,7 +113,7 @@ for (const { name, now, claims } of edits) {
   })
 }
 
-test('a Service that stops requesting an own address claims one', async () => {
+test('a Service that stops requesting a user-chosen address claims one', async () => {
   const result = await update({ before: showing({ more: { [requestAnnotation]: other } }), now: waiting })
   assert.is(result.claims, 1)
 })

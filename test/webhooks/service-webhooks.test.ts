@@ -27,7 +27,7 @@ type Facts = {
   onCloudFailure?: 'defer' | 'deny'
   heldAddress?: string
   preview?: ClaimPreview
-  /** The result of the check of an own address. */
+  /** The result of the check of a user-chosen address. */
   checked?: (wanted: Want) => Want
   /** The result of the check of another program's address. */
   checkForeign?: (wanted: Want) => Want
@@ -206,13 +206,13 @@ test('a Service that is no longer a LoadBalancer keeps its own address', async (
   assert.is(decision.verdict, 'allow')
 })
 
-test('an own address is kept and nothing is reserved', async () => {
+test('a user-chosen address is kept and nothing is reserved', async () => {
   const { after, claims } = await mutate({ object: makeService({ loadBalancerIP: '192.0.2.1' }) })
   assert.equal(after, makeService({ loadBalancerIP: '192.0.2.1', finalizers }))
   assert.equal(claims, [])
 })
 
-test('an own address in a request annotation is kept and nothing is reserved', async () => {
+test('a user-chosen address in a request annotation is kept and nothing is reserved', async () => {
   const annotations = { [requestAnnotation]: '192.0.2.1' }
   const { after, claims } = await mutate({ object: makeService({ annotations }) })
   assert.equal(after, makeService({ annotations, finalizers }))
@@ -228,7 +228,7 @@ test('a Service with our address cannot request another one by annotation, and l
   assert.equal(after, makeService(shown))
 })
 
-test('a request annotation that we wrote for an own address is removed with that address', async () => {
+test('a request annotation that we wrote for a user-chosen address is removed with that address', async () => {
   const annotations = { [requestAnnotation]: '192.0.2.1' }
   const fields = { 'f:metadata': { 'f:annotations': { [`f:${requestAnnotation}`]: {} } } }
   const managedFields = [{ manager: 'eip-admission', fieldsV1: fields }]
@@ -378,7 +378,7 @@ for (const [before, now] of [
   const name = (service: Service) => service.metadata.annotations?.['eip-admission.dev/elastic-ip'] ?? 'none'
   test(`an address is not exchanged from ElasticIP ${name(before)} to ${name(now)}`, async () => {
     const decision = await validate({ object: now, oldObject: before })
-    assert.match(decision.verdict === 'deny' ? decision.reason : '', 'cannot be exchanged: restore the annotation')
+    assert.match(decision.verdict === 'deny' ? decision.reason : '', 'cannot be changed: restore the annotation')
   })
 }
 
@@ -596,7 +596,7 @@ test('a new own address is checked, even when a Service becomes a LoadBalancer',
   assert.equal(await validate({ object: brought, oldObject }, { checked: refusing }), denied)
 })
 
-test('an own address that is stored already passes', async () => {
+test('a user-chosen address that is stored already passes', async () => {
   const object = makeService({ loadBalancerIP: '198.51.100.7', labels: { team: 'web' } })
   assert.equal(await validate({ object, oldObject: brought }, { checked: refusing }), {
     verdict: 'allow',
@@ -609,7 +609,7 @@ const wrong = { 'eip-admission.dev/reclaim-policy': 'Keep' }
 const storedWrong = makeService({ ...shown, annotations: { ...shown.annotations, ...wrong } })
 const taken = '198.51.100.7'
 
-test('an own address is checked even if a Service is as wrong as before, whether it calls the address ours or not', async () => {
+test('a user-chosen address is checked even if a Service is as wrong as before, whether it calls the address ours or not', async () => {
   const oldObject = makeService({ annotations: wrong })
   for (const object of [
     makeService({ annotations: wrong, loadBalancerIP: taken }),
@@ -647,7 +647,7 @@ test('a Service that is as wrong as before gets no address by calling it ours', 
   assert.equal(after, makeService({ annotations: wrong }))
 })
 
-test('a Service that is as wrong as before keeps an own address that an update calls ours', async () => {
+test('a Service that is as wrong as before keeps a user-chosen address that an update calls ours', async () => {
   for (const stored of [
     makeService({ annotations: wrong, loadBalancerIP: taken }),
     makeService({ annotations: { ...wrong, [requestAnnotation]: taken } }),
@@ -681,7 +681,7 @@ test('an address that a Service in deletion requests again is checked, and nothi
   assert.is((await validate({ object: mistaken, oldObject }, { checked: refusing })).verdict, 'allow')
 })
 
-test('an address in an annotation is checked even beside an own address in the spec', async () => {
+test('an address in an annotation is checked even beside a user-chosen address in the spec', async () => {
   const stored = makeService({ loadBalancerIP: '198.51.100.8' })
   const cases = [
     [taken, `${taken} is not yours`],
@@ -741,7 +741,7 @@ test('an address that a Service copied does not stay while its own is pending', 
   assert.is(after.spec.loadBalancerIP, undefined)
 })
 
-test('an own address that we cannot check yet passes with a warning', async () => {
+test('a user-chosen address that we cannot check yet passes with a warning', async () => {
   const checked = (wanted: Want): Want =>
     wanted.kind === 'own' ? { ...wanted, doubt: { reason: 'unknown', isDecided: false } } : wanted
   assert.equal(await validate({ object: brought }, { checked }), { verdict: 'allow', warnings: ['unknown'] })

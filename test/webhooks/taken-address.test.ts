@@ -1,4 +1,4 @@
-// The review of an own address with the real rules of own addresses.
+// The review of a user-chosen address with the real rules of user-chosen addresses.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Service } from '../../kube/objects.ts'

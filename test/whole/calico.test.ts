@@ -125,7 +125,7 @@ test('an address is not released while the machine of a deleted Node may announc
   await stage.run('delete', 'service', 'stale', '--wait=false')
   await eventually('an Event says why it waits', async (observe) => {
     const messages = await stage.run('get', 'events', '-o', 'jsonpath={.items[*].message}')
-    return observe(messages).includes('Node node-b was deleted, and its machine may announce') || undefined
+    return observe(messages).includes('Node node-b was deleted, and its machine may continue to announce') || undefined
   })
   await hasEntries('it is not listed', (cidrs) => !cidrs.includes(`${spec.loadBalancerIP}/32`))
   assert.equal([stage.reserved().length, await peersOfNode()], [1, 2])

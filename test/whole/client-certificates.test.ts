@@ -71,7 +71,7 @@ test('the API server with its client certificate gets the address in the create'
 })
 
 for (const { who, client, output } of [
-  { who: 'nothing', client: undefined, output: 'no client certificate was shown' },
+  { who: 'nothing', client: undefined, output: 'no client certificate from a known CA was presented' },
   { who: "another authority's certificate", client: stranger, output: 'the client certificate cannot be used' },
   { who: 'the certificate of a machine of the cluster', client: worker, output: 'system:node:worker-1' },
 ]) {
@@ -109,7 +109,7 @@ test('an API server with an untrusted certificate still creates Services, and th
   })
   const names = (await stage.run('get', 'services', '-o=jsonpath={.items[*].metadata.name}')).split(' ')
   for (const one of names.filter((each) => each.startsWith('unknown-'))) await stage.settled(one)
-  assert.match(readFileSync(stage.logOf('eip-admission'), 'utf8'), 'caller of a webhook turned away')
+  assert.match(readFileSync(stage.logOf('eip-admission'), 'utf8'), 'caller of a webhook refused')
 })
 
 test('an API server that is trusted again gets addresses in the create', async () => {

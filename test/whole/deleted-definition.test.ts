@@ -39,7 +39,7 @@ test('an installation that comes later keeps them, and the next Service of the n
   const { length } = log()
   // The sweeps must report this for longer than the grace period.
   await eventually('twelve sweeps keep both', () => {
-    const said = log().slice(length).split('retained address without an ElasticIP, it stays').length - 1
+    const said = log().slice(length).split('retained address without an ElasticIP; it is kept').length - 1
     return said >= 24 || undefined
   })
   const { spec } = await stage.create(loadBalancer('second', retained))

@@ -327,7 +327,7 @@ test('move refuses an address that a Service has, and its steps in the printed o
     await refused('move', 'office', '--to', 'shop/till', '--yes'),
     `1. \`kubectl ${here} delete service -n default desk\` 2. \`kubectl eip move ${here} office --to shop/till\``,
   )
-  assert.match(await refused('move', 'office', '--to', 'web', '--yes'), 'a Service cannot exchange its address')
+  assert.match(await refused('move', 'office', '--to', 'web', '--yes'), 'a Service cannot change its address')
   await stage.run('delete', 'service', 'desk')
   await gone('default.desk')
   await eventually('it is available, and the last write of its return is done', async () => {

@@ -45,7 +45,7 @@ test('a ConfigMap of another name, to which install gave no right: its Service s
   await stage.create(loadBalancer('web'))
   await eventually(
     'an Event names the ConfigMap',
-    async () => (await events('web')).includes(`no right to ConfigMap ${namespace}/other`) || undefined,
+    async () => (await events('web')).includes(`may not access ConfigMap ${namespace}/other`) || undefined,
   )
 })
 

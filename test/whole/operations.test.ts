@@ -179,7 +179,7 @@ test('a last cleanup finds nothing to do', async () => {
   const { code, stdout } = await typed(['cleanup', cluster, '--yes'])
   assert.is(code, 0)
   assert.not.match(stdout, 'removed the finalizer')
-  assert.match(stdout, 'No ElasticIP refers to a reservation any more.')
+  assert.match(stdout, 'No ElasticIP refers to a reservation.')
 })
 
 test.after(() => stage.close())

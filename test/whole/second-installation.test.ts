@@ -42,7 +42,7 @@ test('a process whose rights a second installation took says so in /readyz and a
   assert.is(await owner(), 'two')
   await stage.run('delete', 'service', 'web', '--wait=false')
   await saidOfRights(
-    /^\[!\] rights: the API server denies this process the right to \w+ .*a cluster has one installation$/m,
+    /^\[!\] rights: the API server denies this process the right to \w+ .*a cluster can have only one installation$/m,
   )
   assert.match((await product.health('/metrics')).text, /^eip_admission_missing_rights [1-9]/m)
 })

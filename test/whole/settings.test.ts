@@ -59,7 +59,7 @@ test('a client CA file without certificates is named with what is wrong', () =>
     refused(missing, `webhook client CA file: ${file} does not exist`)
     writeFileSync(file, '-----BEGIN PRIVATE KEY-----')
     const empty = await typed(['serve', cloud], { ...right, EIP_WEBHOOK_CLIENT_CA_FILE: file })
-    refused(empty, `${file} holds no certificate`, 'a readable PEM file with the certificates of authorities')
+    refused(empty, `${file} holds no certificate`, 'a readable PEM file with CA certificates')
     const names = await typed(['serve', cloud, '--webhook-client-allowed-names=kube-apiserver'], right)
     refused(names, 'set --webhook-client-ca-file too')
   }))

@@ -44,7 +44,10 @@ test('a webhook that an operator changed is reported, and that it works again', 
       JSON.stringify([{ op: 'replace', path: '/webhooks/0/clientConfig/url', value }]),
     )
   await patch('https://127.0.0.1:1/elsewhere')
-  await reports(product, /webhook reserve.eip-admission.dev in .* is called elsewhere .*; run `eip-admission doctor`/)
+  await reports(
+    product,
+    /webhook reserve.eip-admission.dev in .* has a different URL or Service .*; run `eip-admission doctor`/,
+  )
   assert.is((await product.health('/readyz')).status, 200)
   await eventually(
     'who looks at the configuration sees why',

@@ -42,7 +42,7 @@ export function awaitPathSecret(
       data: { path: Buffer.from(newPathSecret()).toString('base64') },
     }
     const created = segmentOf(await client.create(secrets, made, { signal }))
-    log.info({ secret: place }, 'a secret path of the webhooks was made')
+    log.info({ secret: place }, 'a secret path for the webhooks was generated')
     if (created !== undefined) return created
     throw new Error(`${place} was stored without its path`)
   }

@@ -70,7 +70,7 @@ export function webhookPath({ clock = systemClock, ...options }: WebhookPathOpti
       await read(signal)
       if (mayConfigure()) await configure(options, segment, signal)
     } catch (error) {
-      if (isConflict(error)) log.debug({ error: error.message }, 'another program was first')
+      if (isConflict(error)) log.debug({ error: error.message }, 'another program wrote first')
       else if (!signal.aborted) warn(error)
     }
   }

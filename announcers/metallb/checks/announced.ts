@@ -94,14 +94,14 @@ const announcementKind = 'servicebgpstatuses.metallb.io'
 const unreported = (loadBalancer: LoadBalancer): SoftwareFinding => ({
   level: 'manual',
   what: 'this version of MetalLB does not report what its speakers announce',
-  why: 'from 0.15 on it does',
+  why: 'MetalLB 0.15 and later report it',
   fix: logCommand('speaker', loadBalancer),
 })
 
 export const speakers = defineSoftwareCheck({
   id: 'speakers',
   checks: 'A MetalLB speaker announces every held address to a peer, if MetalLB reports that (0.15 and later).',
-  good: 'the speakers of MetalLB report no held address that none of them announces',
+  good: 'MetalLB reports no held address that it does not announce',
   needs: ['announcements', 'definitions', 'held'],
   judge({ announcements, definitions, held }, { loadBalancer }) {
     if (!definitions.some(({ metadata }) => metadata.name === announcementKind))

@@ -31,7 +31,7 @@ export const metallbReports = defineSoftwareCheck({
 const unreported = (loadBalancer: LoadBalancer): SoftwareFinding => ({
   level: 'manual',
   what: 'MetalLB does not report whether it accepts its configuration',
-  why: 'from 0.15.3 on it does',
+  why: 'MetalLB 0.15.3 and later report it',
   fix: logCommand('controller', loadBalancer),
 })
 
@@ -106,7 +106,7 @@ function overlaps(pools: readonly Pool[]): SoftwareFinding[] {
       const shared = sharedRanges(one, other)
       if (shared === undefined) return []
       const { edit } = other.isOurs ? one : other
-      const whose = one.isOurs || other.isOurs ? 'this pool' : 'the pool that someone wrote'
+      const whose = one.isOurs || other.isOurs ? 'this pool' : 'the pool that eip-admission does not manage'
       return {
         level: 'error',
         what: `${one.what} and ${other.what} share addresses: ${shared}`,

@@ -13,7 +13,7 @@ const heedsLabelFrom = 14
 export const excludedNodes = defineSoftwareCheck({
   id: 'excluded-nodes',
   checks: `At least one node with a MetalLB speaker may announce. From 0.14 on, nodes with the label \`${excludeLabel}\` do not.`,
-  good: 'some node may announce, or no speaker of MetalLB is asked to',
+  good: 'MetalLB may announce from at least one node, or has no speakers that heed the label',
   needs: ['workloads', 'nodes'],
   judge({ workloads, nodes }) {
     return containersOf(workloads, speakerImage)

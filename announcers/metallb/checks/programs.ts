@@ -27,7 +27,7 @@ export const metallbPrograms = defineSoftwareCheck({
         level: 'error',
         isUnseen: true,
         what: 'no Deployment or DaemonSet runs an image of MetalLB',
-        why: 'nothing announces the addresses; if it runs under another image name, this cannot be seen',
+        why: 'nothing announces the addresses, unless MetalLB runs under another image name, which doctor cannot recognize',
         fix: shell`kubectl get daemonsets,deployments -A -o wide | grep -i metallb   # if there is none, install MetalLB`,
       }
     const seen = { loadBalancer, hasObjects: definitions.some(({ metadata }) => metadata.name === objectsKind) }
@@ -68,7 +68,7 @@ export const metallbClass = defineSoftwareCheck({
         why: 'eip-admission reserves addresses for Services that nothing announces',
         fix:
           all.size > 1
-            ? `give both programs of MetalLB one class: ${right}`
+            ? `give both programs of MetalLB the same class:  ${right}`
             : `set --load-balancer-class=${announced} of \`serve\` and \`install\`, or --lb-class of both programs of MetalLB`,
       }
     })
@@ -141,7 +141,7 @@ function unfitVersion(found: Found, seen: ChosenConfiguration): SoftwareFindings
   return {
     level: isKnown ? 'error' : 'warning',
     what: `${workload.kind} ${keyOf(workload)} runs ${image}, which ${isKnown ? 'reads' : 'seems to read'} ${reads} only`,
-    why: `the load balancer setting configures it by ${other}, so it announces nothing`,
+    why: `the load balancer setting configures it through ${other}, so it announces nothing`,
     fix: setTo(right),
   }
 }

@@ -21,7 +21,8 @@ import { shell } from '../../../lib/remedy.ts'
 export const doubledAddresses = defineCheck({
   id: 'doubled-addresses',
   section: 'Addresses',
-  checks: 'No two ElasticIPs hold one address or reservation, and Services of two namespaces do not show one address.',
+  checks:
+    'No two ElasticIPs have the same address or reservation, and Services of two namespaces do not show the same address.',
   good: 'no address has two holders',
   needs: ['records', 'services'],
   judge: ({ records, services }) => [...doubledRecords(records), ...doubledServices(services)],
@@ -89,7 +90,8 @@ function doubledServices(services: readonly Service[]): Finding[] {
 export const shownAddressesHeld = defineCheck({
   id: 'shown-not-held',
   section: 'Addresses',
-  checks: 'Every address that a Service shows is held for it, or is an own address that the project has reserved.',
+  checks:
+    'Every address that a Service shows is held for it, or is a user-chosen address that the project has reserved.',
   good: 'every address that a Service shows is held for it',
   needs: ['services', 'records', 'reservations', 'cluster'],
   judge: (facts, context) => facts.services.flatMap((service) => notHeld(service, facts, context)),

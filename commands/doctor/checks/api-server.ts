@@ -36,7 +36,7 @@ export const apiServerFlags = defineCheck({
   id: 'api-server-flags',
   section: 'API server',
   checks: 'No API server that runs as a pod has a flag that disables the admission plugins for webhooks.',
-  good: 'no flag that can be seen turns webhooks off',
+  good: 'no visible flag turns webhooks off',
   needs: ['apiServerPods'],
   judge: ({ apiServerPods }) => (apiServerPods.length > 0 ? apiServerPods.flatMap(disabledPlugins) : unseenFlags),
 })
@@ -57,7 +57,7 @@ function disabledPlugins({ metadata: { name, namespace }, spec }: Pod): Findings
   return {
     level: 'error',
     what: `pod ${namespace}/${name} has ${flag}=${disabled}`,
-    why: 'the API server calls no webhook without these plugins, so Services get their address only later',
+    why: 'the API server does not call webhooks without these plugins, so Services get their address only later',
     fix: `remove ${needed.join(' and ')} from that flag, in /etc/kubernetes/manifests/kube-apiserver.yaml with kubeadm`,
   }
 }

@@ -87,7 +87,7 @@ export const addressLimits = defineCheck({
   section: 'Provider',
   checks:
     'There is room below --max-addresses and --max-addresses-per-namespace, and the provider refused no address for its quota.',
-  good: 'there is room for more addresses, as far as the limits and the provider say',
+  good: 'the limits and the provider allow more addresses',
   needs: ['records'],
   judge({ records }, { settings: { cluster }, vendor }) {
     const namespaces = countedAddresses(records).map(({ spec }) => spec.claimRef?.namespace)
@@ -143,7 +143,7 @@ export const clusterId = defineCheck({
   id: 'cluster-id',
   section: 'Provider',
   checks: "The cluster id is the one in the marks of this cluster's reservations.",
-  good: 'the cluster id is the one of the reservations',
+  good: 'the cluster id matches the reservations',
   needs: ['cluster'],
   judge({ cluster: { uid, ledger } }, { settings }) {
     const problem = idProblem({ configured: settings.cluster.clusterId, uid, map: ledger })
@@ -157,7 +157,7 @@ export const project = defineCheck({
   id: 'project',
   section: 'Provider',
   checks: 'The project of the settings is the one that the ledger remembers, or has its reservations.',
-  good: 'the project is the one of the ledger',
+  good: 'the project matches the ledger',
   needs: ['cluster', 'records', 'reservations'],
   judge({ cluster: { id, ledger: map }, records, reservations: listed }, { settings, vendor }) {
     const plan = planProject({
@@ -178,7 +178,7 @@ export const recentErrors = defineCheck({
   id: 'recent-errors',
   section: 'Provider',
   checks: 'Every Warning Event of eip-admission in the last hour was followed by a later Event about the same object.',
-  good: 'no warning in the last hour that is not settled',
+  good: 'no unresolved warning in the last hour',
   needs: ['events'],
   judge: ({ events }) =>
     events
@@ -186,7 +186,7 @@ export const recentErrors = defineCheck({
       .map(({ involvedObject: { kind, namespace, name }, reason, message, count, metadata }) => ({
         level: 'warning',
         what: `${reason} on ${kind} ${namespace && kind !== 'Node' ? `${namespace}/` : ''}${name}, ${count} times: ${message}`,
-        why: 'it happened in the last hour, and may be over',
+        why: 'it happened within the last hour, and may be resolved',
         fix: shell`kubectl get event -n ${metadata.namespace} ${metadata.name} -o yaml`,
       })),
 })

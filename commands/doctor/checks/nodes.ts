@@ -42,8 +42,8 @@ function providerIdFinding({ metadata: { name }, spec }: Node, ids: Context['ven
 export const sharedMachines = defineCheck({
   id: 'shared-machines',
   section: 'Nodes',
-  checks: 'No two nodes have the providerID of one machine.',
-  good: 'every node has a machine of its own',
+  checks: 'No two nodes have the providerID of the same machine.',
+  good: 'every node has its own machine',
   needs: ['nodes', 'machines'],
   judge({ nodes, machines }, { vendor }) {
     const ids = vendor.providerIds
@@ -55,7 +55,7 @@ export const sharedMachines = defineCheck({
       const speaker = objects.find((node) => speakers.has(node))?.metadata.name
       return {
         level: 'error',
-        what: `nodes ${names} have the providerID of one machine, ${id}`,
+        what: `nodes ${names} have the providerID of the same machine, ${id}`,
         why: `they share its addresses and BGP peers, are deleted together with it, and only the state of ${speaker} counts`,
         fix: shell`kubectl delete node ${silent.join(' ')}   # or another of them: the one that is not on that machine`,
       }

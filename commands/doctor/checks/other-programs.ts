@@ -94,8 +94,8 @@ function isOtherAddressWriter({ manager = '', subresource, fieldsV1 }: ManagedFi
 export const leader = defineCheck({
   id: 'leader',
   section: 'Other programs',
-  checks: "A `serve` of eip-admission, and no other program, holds the leader's lease.",
-  good: 'a `serve` of eip-admission leads',
+  checks: 'A `serve` process of eip-admission, and no other program, holds the leader lease.',
+  good: 'a `serve` process of eip-admission leads',
   needs: ['leases', 'server'],
   applies: ({ settings }) => settings.process.leaderElect,
   judge({ leases, server }, { now, settings: { process } }) {

@@ -7,8 +7,8 @@ import type { Remedy } from '../../../lib/remedy.ts'
 export const roles = defineCheck({
   id: 'roles',
   section: 'Rights',
-  checks: 'The installed roles give exactly the rights of this version, and are bound to its service accounts.',
-  good: 'the installed roles give exactly the rights that this version needs',
+  checks: 'The installed roles grant exactly the rights of this version, and are bound to its service accounts.',
+  good: 'the installed roles grant exactly the rights that this version needs',
   needs: ['roles', 'webhooks'],
   judge: (facts, context) => facts.roles.flatMap((role) => roleFindings(role, installRemedy(facts.webhooks, context))),
 })
@@ -25,7 +25,7 @@ function roleFindings({ wanted, found }: Values['roles'][number], install: Remed
     {
       level: 'warning' as const,
       rights: surplus,
-      text: 'gives more rights than this version needs',
+      text: 'grants more rights than this version needs',
       why: 'anyone who has the token of the process has these rights too',
     },
   ].flatMap(({ level, rights, text, why: reason }) =>

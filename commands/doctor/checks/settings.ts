@@ -23,7 +23,7 @@ function withoutEffect(what: string): Finding {
   return {
     level: 'warning',
     what,
-    why: '`serve` starts and does not do what was meant',
+    why: '`serve` starts, but does not do what you intended',
     fix: shell`eip-admission serve --help=all   # has every setting: correct this one, or remove it`,
   }
 }

@@ -19,7 +19,7 @@ const later = 'Services are created without an address, and get it only later'
 export const webhookConfigurations = defineCheck({
   id: 'webhook-configurations',
   section: 'Webhooks',
-  checks: 'Both webhook configurations exist, have every webhook, and call all of them at one place.',
+  checks: 'Both webhook configurations exist, have every webhook, and call all of them at the same place.',
   good: 'both webhook configurations are complete',
   needs: ['webhooks'],
   judge({ webhooks }, context) {
@@ -78,8 +78,8 @@ const dayMs = 86_400_000
 export const caBundle = defineCheck({
   id: 'ca-bundle',
   section: 'Webhooks',
-  checks: 'Each webhook has a caBundle with a certificate authority that is valid for more than a week.',
-  good: 'every caBundle has a certificate authority that stays valid',
+  checks: 'Each webhook has a caBundle with a CA that is valid for more than a week.',
+  good: 'every caBundle has a CA that is valid for more than a week',
   needs: ['webhooks'],
   judge: ({ webhooks: { mutating, validating } }, context) =>
     [mutating, validating].flatMap((found) => (found ? bundleFindings(found, context) : [])),
@@ -92,7 +92,7 @@ function bundleFindings({ kind, metadata, webhooks = [] }: WebhookConfiguration,
   const byBundle = Map.groupBy(webhooks, ({ clientConfig }) => fromCaBundle(clientConfig.caBundle))
   return [...byBundle].flatMap(([bundle, of]): Findings => {
     const names = of.map(({ name }) => name).join(', ')
-    const why = 'the API server cannot trust the webhooks without a valid certificate authority'
+    const why = 'the API server cannot trust the webhooks without a valid CA'
     const ends = certificatesIn(bundle).map(({ validToDate }) => validToDate.getTime())
     if (ends.length === 0)
       return { level: 'error', what: `${where}: ${names}: the caBundle has no certificate`, why, fix }
@@ -119,7 +119,7 @@ export const elasticIPFields = defineCheck({
     const what = found
       ? `CustomResourceDefinition ${name} lacks ${lacking.slice(0, 5).join(', ')}${lacking.length > 5 ? ', ...' : ''}`
       : `there is no CustomResourceDefinition ${name}`
-    const why = 'the API server drops what the ledger writes there: an address may be forgotten'
+    const why = 'the API server drops what the ledger writes there: an address may be lost'
     return { level: 'error', what, why, fix: installRemedy(webhooks, context) }
   },
 })
@@ -139,7 +139,7 @@ export const servingCertificate = defineCheck({
   id: 'serving-certificate',
   section: 'Webhooks',
   checks: 'The certificate that the webhooks serve is valid for more than a day, if this machine can reach them.',
-  good: 'the certificate of the webhooks does not end soon',
+  good: 'the certificate of the webhooks does not expire soon',
   needs: ['servingCertificate'],
   judge({ servingCertificate: seen }, context) {
     const { now } = context
@@ -159,7 +159,7 @@ export const servingCertificate = defineCheck({
 function unseenCertificate({ settings: { process } }: Context): Finding {
   return {
     level: 'manual',
-    what: 'this machine does not reach the webhooks, so the end of their certificate cannot be seen',
+    what: 'this machine cannot reach the webhooks, so doctor cannot see when their certificate expires',
     why: 'the API server refuses an expired one',
     fix: shell`kubectl get --raw /api/v1/namespaces/${process.namespace}/services/https:${names.metricsService}:metrics/proxy/metrics   # eip_admission_cert_not_after_timestamp_seconds is in the future`,
   }

@@ -78,7 +78,7 @@ function otherPredecessor({ object, image }: FoundWorkload): PlanFinding {
 function lateFinding({ object }: FoundWorkload, { found }: Progress): PlanFindings {
   if (found.workloads.some((ref) => ref.isRunning && refersTo(ref, object))) return []
   return blocker('late-predecessor', `${object.kind} ${keyOf(object)}`, {
-    what: 'it runs, and did not when the takeover began',
+    what: 'it is running now, but was not when the takeover started',
     remedy: shell`eip-admission takeover undo   # or stop it`,
   })
 }
@@ -90,7 +90,7 @@ function loosePod({ metadata }: Pod): PlanFinding {
     remedy:
       owner?.kind === 'Node'
         ? `move its manifest out of the folder of static pods on node ${owner.name}`
-        : shell`kubectl delete pod -n ${metadata.namespace} ${metadata.name}   # and whatever makes it again`,
+        : shell`kubectl delete pod -n ${metadata.namespace} ${metadata.name}   # and whatever recreates it`,
   })
 }
 
@@ -100,13 +100,13 @@ function versionFinding({ object, image, predecessor }: FoundWorkload): PlanFind
   const version = runningVersion({ image, predecessor })
   if (version === undefined)
     return warning('unnamed-version', where, {
-      what: `${image} names no version of ${title}; the plan takes it for a current one`,
+      what: `${image} names no version of ${title}; the plan assumes a current version`,
       remedy: 'compare the list of Services above with what you expect',
     })
   if (versions.includes(Number(version.split('.')[0]))) return []
   const known = versions.map((major) => `${major}.x`).join(', ')
   return blocker('unknown-version', where, {
-    what: `it runs version ${version} of ${title}; eip-admission knows ${known}, and others may mark their reservations differently`,
+    what: `it runs version ${version} of ${title}; eip-admission knows ${known}, and other versions may mark their reservations differently`,
     remedy: `upgrade it to ${known} first, and let it settle`,
   })
 }
@@ -122,7 +122,7 @@ function notRunning(own: readonly FoundWorkload[], { isUsed, holder = '' }: Plan
     what: first
       ? 'it has no replicas: the predecessor is already stopped'
       : 'no workload runs a predecessor. If it runs outside of the cluster, takeover cannot stop it',
-    remedy: first ? 'nothing' : 'make sure yourself that it is stopped before takeover apply',
+    remedy: first ? 'nothing' : 'make sure that it is stopped before you run takeover apply',
   })
 }
 
@@ -132,8 +132,8 @@ function ownProgram(all: readonly Workload[], leader: string | undefined): PlanF
   const where = [...ours, ...(leader === undefined ? [] : [`the holder of the lease, ${leader}`])]
   if (where.length === 0) return []
   return blocker('already-running', where.join(', '), {
-    what: 'eip-admission runs for this cluster already',
-    remedy: 'stop it; if it serves the cluster already, `eip-admission doctor` says how it does',
+    what: 'eip-admission is already running for this cluster',
+    remedy: 'stop it; if it already serves the cluster, run `eip-admission doctor` to check it',
   })
 }
 

@@ -142,7 +142,7 @@ function missing({ service, planned, context: { vendor } }: JudgedService): Plan
   })
 }
 
-/** The doubts about keeping an own address. */
+/** The doubts about keeping a user-chosen address. */
 function doubts(judged: JudgedService, before: string): PlanFindings {
   const { service, wanted, own } = judged
   const doubt = wanted.kind === 'own' ? wanted.doubt : undefined

@@ -162,7 +162,7 @@ function withoutPredecessor(recorded: Fact<Progress | undefined>, namespace: str
 const absent = blocker('no-predecessor', 'Deployments and DaemonSets of all namespaces', {
   what: `none runs ${replacedPrograms}`,
   remedy:
-    'if it runs outside of the cluster, say which with --cloud-provider and --cloud-config=FILE; if there is none, install eip-admission',
+    'if it runs outside of the cluster, name it with --cloud-provider and --cloud-config=FILE; if there is none, install eip-admission',
 })
 
 /** The finding of a problem, without values from the file: a person may have written the token into the wrong field. */

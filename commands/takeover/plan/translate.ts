@@ -150,7 +150,7 @@ function untranslated(name: string, row: Places): PlanFinding {
 
 function secretProxy(name: string): PlanFinding {
   return warning('secret-proxy', name, {
-    what: `the predecessor's ${name} comes from a Secret or holds a password, and the values of the chart hold no secret`,
+    what: `the predecessor's ${name} comes from a Secret or contains a password, and the values of the chart must not contain secrets`,
     remedy: `put ${name} into a Secret of the namespace, and name that in extraEnvFrom of the values`,
   })
 }

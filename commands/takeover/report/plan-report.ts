@@ -44,7 +44,7 @@ function predecessorText({ predecessor: { workloads, lease }, target }: Takeover
   const use = lease.isUsed ? holder : 'not used by the predecessor (--leader-elect=false)'
   return section('Predecessor', [
     ...table(rows),
-    `Lease ${lease.namespace}/${lease.name}: ${plainText(use)}; eip-admission leads by ${target.leaseNamespace}/${target.leaseName}`,
+    `Lease ${lease.namespace}/${lease.name}: ${plainText(use)}; eip-admission will lead with lease ${target.leaseNamespace}/${target.leaseName}`,
   ])
 }
 
@@ -68,7 +68,7 @@ function settingsText({ settings }: TakeoverPlan): string {
 const heldTexts = {
   reserved: 'its reservation is adopted',
   record: 'is held already',
-  own: 'own address of the user',
+  own: 'user-chosen address',
   balancer: 'managed load balancer',
   'control-plane': 'the control-plane address',
   pending: 'waits for an address',
@@ -151,7 +151,7 @@ function namesText(verb: string, [first, ...more]: readonly string[]): string[] 
 
 const changeTexts = {
   kept: 'stays as it is',
-  adopted: 'gets labels of eip-admission',
+  adopted: 'gets the labels of eip-admission',
   changed: 'changes',
   added: 'is added',
   removed: 'is removed',

@@ -22,9 +22,9 @@ export function applyReport({ plan, services, gone, announcing }: ApplyResult, f
 /** The verified routes, and those that a person must check. */
 function announcingText(announcing: AnnouncingNodes | undefined): string {
   if (!announcing)
-    return 'Routes were not verified: this cluster has no ServiceBGPStatus, which MetalLB has from 0.15 on. Check from outside that an address answers.'
+    return 'Routes were not verified: this cluster has no ServiceBGPStatus, which MetalLB provides from 0.15 on. Check from outside the cluster that an address answers.'
   const announced = counted(Object.keys(announcing).length, 'Services')
-  return `MetalLB announces ${announced}, by its ServiceBGPStatus objects; none that was announced before is missing.`
+  return `MetalLB announces ${announced}, according to its ServiceBGPStatus objects; every Service that was announced before still is.`
 }
 
 /** The report of `takeover undo`. */
@@ -37,13 +37,13 @@ export function undoReport({ title, reservations }: UndoResult, format: Format):
     left.length === 0
       ? []
       : [
-          'These reservations stay at the provider, and no program will delete them. Delete those that are not needed:',
+          'These reservations remain at the provider, and no program will delete them. Delete those that you do not need:',
           ...left,
         ]
   return [
     ...lines,
     `${title} runs again. Nothing was reserved or deleted at the provider.`,
-    'A Service that was deleted since the last sweep may have left a reservation that only the tags of the provider name: compare its list.',
+    'A Service that was deleted since the last sweep may have left a reservation that only its tags identify: check the list at the provider.',
     'What `install` applied remains, without effect; the chart can be uninstalled.',
     '',
   ].join('\n')

@@ -36,7 +36,7 @@ import { counted } from '../../../lib/text.ts'
 export function metallbStep(work: UndoWork): TakeoverStep {
   const { client, signal, check, clock } = work
   return {
-    title: 'Return the objects of MetalLB',
+    title: 'Restore the objects of MetalLB',
     async missing() {
       const seen = await look(work)
       if (!seen) return undefined

@@ -73,7 +73,7 @@ export function leavingReason(
   const users = otherUsers(record, services)
   if (users.length > 0) return `Service ${users.join(', ')} shows its address: keep it`
   if (holder) return `Service ${key} is being deleted`
-  if (phase === 'Bound' && key !== undefined) return `Service ${key} does not exist any more`
-  const deletion = ', and its deletion was requested: the provider may not have it any more'
+  if (phase === 'Bound' && key !== undefined) return `Service ${key} no longer exists`
+  const deletion = ', and its deletion was requested: the provider may no longer have it'
   return `ElasticIP ${record.metadata.name} was ${phase}${record.status?.deletionRequestedAt === undefined ? '' : deletion}`
 }

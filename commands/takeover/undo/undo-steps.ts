@@ -75,7 +75,7 @@ export function webhooksStep({ client }: Pick<UndoWork, 'client'>): TakeoverStep
 export function servicesStep(work: UndoWork): TakeoverStep {
   const { client, found } = work
   return clearingStep(work, {
-    title: 'Return the Services',
+    title: 'Restore the Services',
     things: 'Services',
     async left() {
       const [all, records] = await Promise.all([listAll(client, services), listAllKnown(client, elasticIPs)])
@@ -101,7 +101,7 @@ export function servicesStep(work: UndoWork): TakeoverStep {
 export function recordsStep(work: UndoWork): TakeoverStep {
   const { client } = work
   return clearingStep(work, {
-    title: 'Remove the ElasticIPs, and leave their reservations',
+    title: 'Remove the ElasticIPs, and keep their reservations',
     things: 'ElasticIPs',
     left: () => listAllKnown(client, elasticIPs),
     async clear({ metadata }) {
@@ -119,7 +119,7 @@ export function recordsStep(work: UndoWork): TakeoverStep {
  */
 export function noteStep(work: UndoWork, namespace: string, left: LeftReservation[]): TakeoverStep {
   return clearingStep(work, {
-    title: 'List the reservations that stay',
+    title: 'List the reservations that remain',
     things: 'reservations',
     async left() {
       const all = await leftReservations(work, namespace)

@@ -47,7 +47,7 @@ async function carryOut(deps: UndoDeps, run: Run): Promise<LeftReservation[]> {
   const work = { ...deps, found, check }
   const returning = [metallbStep(work), ...(found.document ? [documentStep(work)] : []), servicesStep(work)]
   const records = recordsStep(work)
-  tell('It resets what was written since the takeover:')
+  tell('It reverts what was written since the takeover:')
   for (const step of [...returning, records])
     tell(`  ${step.title}; ${(await step.missing())?.text ?? 'nothing is left'}`)
   // A predecessor that is back and leads keeps the lease, which also keeps ours from acting.

@@ -38,7 +38,7 @@ const condition = (reason: string, message: string): NonNullable<Service['status
   ],
 })
 
-test('what a Service shows is held for it, or an own address of the project', () => {
+test('what a Service shows is held for it, or a user-chosen address of the project', () => {
   const of = (services: Service[], records: ElasticIP[], reservations: Reservation[] = []) =>
     lines(shownAddressesHeld, { cluster, services, records, reservations })
   assert.match(of([ours], [bound])[0] ?? '', /^ok/)

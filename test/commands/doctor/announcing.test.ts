@@ -195,7 +195,7 @@ test('a ConfigMap that MetalLB refuses, and whose findings never show a password
     [withPool(poolText('a', '192.0.2.1-2001:db8::1')), `pool a has "192.0.2.1-2001:db8::1", ${right}`],
     [withPool(poolText('a', '')), 'pool a has no addresses'],
     [withPool(poolText('a', '192.0.2.1/32', 'none')), 'pool a has no protocol, which must be bgp or layer2'],
-    [withPool(poolText('a', '192.0.2.1/32') + poolText('a', '192.0.2.2/32')), 'two pools have the name "a"'],
+    [withPool(poolText('a', '192.0.2.1/32') + poolText('a', '192.0.2.2/32')), 'two pools are named "a"'],
     [
       withPool('- {name: a, protocol: bgp, addresses: [192.0.2.1/32], Communities: []}\n'),
       'pool a has the key "Communities"',
@@ -264,7 +264,7 @@ test('every node that runs a speaker is kept from announcing by its label', () =
     judge(excludedNodes, { workloads: [workload], nodes }, crds).map(({ level, what }) => `${level}: ${what}`)
   const image = 'quay.io/metallb/speaker:v0.14.9'
   const found = [`error: every node of DaemonSet m/speaker has the label ${exclude}`]
-  const good = ['ok: some node may announce, or no speaker of MetalLB is asked to']
+  const good = ['ok: MetalLB may announce from at least one node, or has no speakers that heed the label']
   const edge = node('two', { edge: 'yes', [exclude]: '' })
   for (const [workload, nodes, expected] of [
     [speaker(image), [excluded], found],

@@ -113,7 +113,7 @@ test('two nodes with the machine of one, and nodes of another project', () => {
   const other = '3b241101-e2bb-4255-8caf-4136c566a963'
   const both = [named('a', `equinixmetal://${id}`), named('b', `packet://${id}`), named('c', `equinixmetal://${other}`)]
   assert.equal(lines(sharedMachines, { nodes: both, machines: [] }), [
-    `error: nodes a, b have the providerID of one machine, ${id}`,
+    `error: nodes a, b have the providerID of the same machine, ${id}`,
   ])
   assert.match(lines(sharedMachines, { nodes: both.slice(1), machines: [] })[0] ?? '', /^ok/)
   assert.equal(lines(nodeMachines, { nodes: both, machines: [] }), [

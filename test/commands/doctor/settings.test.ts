@@ -161,7 +161,7 @@ test('roles that lack rights, give too many, or bind no subject', () => {
   assert.equal(of(wanted, undefined), ['error: ClusterRole r does not exist'])
   assert.equal(of(wanted, role(rule(['get'], ['a']))), ['error: ClusterRole r lacks rights: update secrets a'])
   assert.equal(of(wanted, role(rule(['get', 'update']))), [
-    'warning: ClusterRole r gives more rights than this version needs: get secrets, update secrets',
+    'warning: ClusterRole r grants more rights than this version needs: get secrets, update secrets',
   ])
   const outside = { url: 'https://192.0.2.10:10260/secret/reserve' }
   const mutating: WebhookConfiguration = {

@@ -275,7 +275,7 @@ test('undo says of a reservation whose deletion was requested that it may be gon
     of.api.put(elasticIPs, { ...record, status: { ...record.status, phase: 'Releasing', ...more } })
   const { reservations } = await undo(of)
   assert.equal(reservations.map(({ reason }) => reason).toSorted(), [
-    'ElasticIP default.api was Releasing, and its deletion was requested: the provider may not have it any more',
+    'ElasticIP default.api was Releasing, and its deletion was requested: the provider may no longer have it',
     'ElasticIP default.web was Releasing',
   ])
 })
@@ -284,7 +284,7 @@ test('undo names the reservation of a Service that no longer exists, as after a 
   const of = await taken()
   of.api.drop(services, { namespace: 'default', name: 'web' })
   const { reservations } = await undo(of)
-  const reason = 'Service default/web does not exist any more'
+  const reason = 'Service default/web no longer exists'
   assert.equal(reservations, [{ id: 'r-web', address: '198.51.100.7', reason }])
 })
 
@@ -329,7 +329,7 @@ test('undo that was killed at any write names what its first run left', async ()
     withoutService,
     async (of) => (left = (await undo(of)).reservations),
     () => {
-      const reason = 'Service default/web does not exist any more'
+      const reason = 'Service default/web no longer exists'
       assert.equal(left, [{ id: 'r-web', address: '198.51.100.7', reason }])
     },
   )
@@ -497,9 +497,9 @@ test('undo says what it resets before its first step', async () => {
   await undo(of, lines)
   const first = lines.findIndex((line) => line.startsWith('[1/'))
   const before = lines.slice(0, first).join('\n')
-  assert.match(before, 'Return the Services; left: 2 Services')
-  assert.match(before, 'Remove the ElasticIPs, and leave their reservations; left: 2 ElasticIPs')
-  assert.match(before, /Return the objects of MetalLB; left: \d+ objects.*: [A-Z]\w+ .+ is \w+/)
+  assert.match(before, 'Restore the Services; left: 2 Services')
+  assert.match(before, 'Remove the ElasticIPs, and keep their reservations; left: 2 ElasticIPs')
+  assert.match(before, /Restore the objects of MetalLB; left: \d+ objects.*: [A-Z]\w+ .+ is \w+/)
 })
 
 test('undo by a person who is not an administrator says so, and begins nothing', async () => {

@@ -146,13 +146,13 @@ const record = makeRecord({ phase: 'Bound', address: '203.0.113.1', reservationI
 
 const holdings: { name: string; scene: Scene; service: string; is: unknown[]; blockers?: string[] }[] = [
   {
-    name: 'an own address of the project',
+    name: 'a user-chosen address of the project',
     scene: { services: [served('own', '203.0.113.9')], reservations: [own] },
     service: 'own',
     is: ['203.0.113.9', '203.0.113.9', 'own'],
   },
   {
-    name: 'an own address in a network of the project',
+    name: 'a user-chosen address in a network of the project',
     scene: {
       services: [served('own', '203.0.113.9')],
       reservations: [{ ...own, address: '203.0.113.8', prefixLength: 29 }],
@@ -161,7 +161,7 @@ const holdings: { name: string; scene: Scene; service: string; is: unknown[]; bl
     is: ['203.0.113.9', '203.0.113.9', 'own'],
   },
   {
-    name: 'an own address of the ranges',
+    name: 'a user-chosen address of the ranges',
     scene: { services: [served('own', '198.51.100.9')], flags: { '--own-address-ranges': '198.51.100.0/24' } },
     service: 'own',
     is: ['198.51.100.9', '198.51.100.9', 'own'],

@@ -111,7 +111,7 @@ for (const { of, version, ofNew } of versions)
 
 const leaving: [name: string, service: Facts | undefined, phase: Phase, reason: RegExp | undefined][] = [
   ['of a live Service', { finalizers: [own] }, 'Bound', undefined],
-  ['of a Service that went', undefined, 'Bound', /^Service default\/web does not exist any more$/],
+  ['of a Service that went', undefined, 'Bound', /^Service default\/web no longer exists$/],
   [
     'of a Service that ends',
     { finalizers: [own], deletionTimestamp },

@@ -138,7 +138,7 @@ const rows: [name: string, change: Partial<SeenService>, problems: string[]][] =
   ['of a MetalLB that does not say', { announcing: { before: undefined, now: by(0) } }, []],
   ['no MetalLB by objects', { metallb: undefined }, []],
   [
-    'an own address, for which no record is',
+    'a user-chosen address, for which no record is',
     { planned: { ...planned, held: 'own' }, record: undefined, metallb: [] },
     [],
   ],

@@ -65,7 +65,7 @@ const cases: { name: string; shown: ServiceState; is: string | undefined }[] = [
     is: address,
   },
   {
-    name: 'an own address that it may not have, as far as we know',
+    name: 'a user-chosen address that it may not have, as far as we know',
     shown: { service: shown, wanted: { ...own, doubt: { reason: 'unknown', isDecided: false } }, record: undefined },
     is: undefined,
   },
@@ -107,7 +107,7 @@ const two: Want = { ...reserve, second: { family: 'ipv6', isRequired: true } }
 for (const { name, wanted, is } of [
   { name: 'that wants two', wanted: two, is: [address, six] },
   { name: 'that lost our annotation', wanted: own, is: [address, six] },
-  { name: 'with an own address', wanted: { ...own, address: '198.51.100.9' }, is: ['198.51.100.9'] },
+  { name: 'with a user-chosen address', wanted: { ...own, address: '198.51.100.9' }, is: ['198.51.100.9'] },
   { name: 'that wants one', wanted: reserve, is: [address] },
   { name: 'that went wrong', wanted: wrong, is: [address, six] },
 ]) {
@@ -206,7 +206,7 @@ const leaving: { name: string; shown: ServiceState; is: boolean }[] = [
     is: true,
   },
   {
-    name: 'one of them with an own address',
+    name: 'one of them with a user-chosen address',
     shown: { service: showing(deleted), wanted: own, record: undefined },
     is: true,
   },
@@ -243,7 +243,7 @@ test('a status is foreign if nothing of ours explains it; the deletion of a Serv
     foreignStatuses([{ service: makeService({ status, ...facts }), wanted: { ...foreign }, record: undefined }])
   assert.equal(foreignOf({}), [{ service: 'default/web', loadBalancerClass: undefined }])
   const going = { loadBalancerIP: address, deletionTimestamp: 'now' }
-  assert.equal(foreignOf({ ...going, finalizers: [serviceFinalizer] }), [], 'an own address has no record')
+  assert.equal(foreignOf({ ...going, finalizers: [serviceFinalizer] }), [], 'a user-chosen address has no record')
   assert.is(foreignOf({ ...going, finalizers: ['example.com/theirs'] }).length, 1)
   const released = makeRecord({ phase: 'Releasing', address })
   assert.equal(

@@ -149,7 +149,7 @@ test('a failure that stopped nothing else is thrown once the problems are report
 const kubeError = (status: number, reason: string) => new KubeError(`refused as ${reason}`, { status, reason })
 
 test('what keeps every address from being announced is reported on each Service when it stays', async () => {
-  const text = 'what is announced could not be brought up to date'
+  const text = 'the announcements could not be updated'
   for (const error of [kubeError(500, 'InternalError'), new Error('ConfigMap m/c does not exist')]) {
     const [problem, ...others] = await reportedAfter(error)
     assert.equal(others, [])

@@ -75,7 +75,7 @@ test('without the right to the ConfigMap each Service learns who says what to ru
     {
       subject: { service: 'default/web' },
       message:
-        'eip-admission has no right to ConfigMap metallb-system/config, so no address is announced; ' +
+        'eip-admission may not access ConfigMap metallb-system/config, so no address is announced; ' +
         'run `eip-admission doctor` with the settings and the namespace of serve, which says how to fix it',
     },
   ])

@@ -89,7 +89,7 @@ test('custom resources that come later replace a ConfigMap, which no newer Metal
   for (const _ of [1, 2]) assert.is(await pass(), 'document')
   world.hasKinds = true
   for (const _ of [1, 2]) assert.is(await pass(), 'objects')
-  const message = 'chosen how to configure the announcing software'
+  const message = 'chose how to configure the announcing software'
   assert.equal(lines, [
     { level: 'info', fields: { chosen: 'ConfigMap', reason: 'there is a ConfigMap metallb-system/config' }, message },
     {

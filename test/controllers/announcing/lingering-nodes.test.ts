@@ -29,7 +29,7 @@ test('an address waits for five minutes after the deletion of a node that announ
   assert.is(find(address), undefined)
   world.nodes = ['a']
   assert.equal(pass('a', 'b'), ['b'])
-  assert.match(find(address)?.reason ?? '', `Node b was deleted, and its machine may announce ${address}`)
+  assert.match(find(address)?.reason ?? '', `Node b was deleted, and its machine may continue to announce ${address}`)
   world.ms = forMs - 1
   assert.equal([pass('a', 'b'), find(address)?.waitMs], [['b'], 1])
   world.ms = forMs
@@ -44,7 +44,7 @@ test('an address that left in an earlier term waits for the nodes that were dele
   world.ms = 1_000
   world.nodes = []
   pass('a', 'b')
-  assert.match(find(address)?.reason ?? '', `its machine may announce ${address}`)
+  assert.match(find(address)?.reason ?? '', `its machine may continue to announce ${address}`)
 })
 
 test('a node that is back heeds us again', () => {

@@ -604,7 +604,7 @@ test('the address of a Service whose pods come and go moves at a limited pace, a
   }
   // Ten at once, then ten in each three minutes.
   assert.ok(writes.length >= 30 && writes.length <= 42, `${writes.length} moves`)
-  assert.match(problems[0]?.message ?? '', /it moved often lately/)
+  assert.match(problems[0]?.message ?? '', /it has moved often recently/)
 })
 
 test('the addresses of a node that dies are spread over the others', async () => {

@@ -163,7 +163,7 @@ inWorld('a process that was stopped between the note and the request sends nothi
       return patched
     },
   }
-  assert.match(String(await failureOf(process(client).reconcile(key, signal))), 'noted too slowly')
+  assert.match(String(await failureOf(process(client).reconcile(key, signal))), 'took too long to record')
   assert.is(metal.control.calls.count(createRoute), 0)
   assert.ok(annotation(request))
 })

@@ -174,7 +174,7 @@ inWorld('while the address is on no machine, assigning that fails is repeated le
   assert.equal(world.holders(), [])
   assert.ok(world.cloud.writes() <= 15, `${world.cloud.writes()} writes`)
   assert.ok(world.cloud.calls.length <= 60, `${world.cloud.calls.length} calls`)
-  assert.match(world.guard.problem() ?? '', 'the last try failed: 500')
+  assert.match(world.guard.problem() ?? '', 'the last attempt failed: 500')
 })
 
 inWorld('a cloud that asks for a minute gets it, also while the address is on no machine', async (world) => {
@@ -182,7 +182,7 @@ inWorld('a cloud that asks for a minute gets it, also while the address is on no
   world.servers.a = 'refuses'
   await world.clock.pass(50_000)
   assert.equal([world.holders(), world.cloud.writes()], [[], 2])
-  assert.match(world.guard.problem() ?? '', 'the last try failed: 429; the next move waits')
+  assert.match(world.guard.problem() ?? '', 'the last attempt failed: 429; the next move waits')
   assert.ok((await world.msUntilHeldBy('b')) <= 15_000)
   assert.is(world.cloud.writes(), 3)
 })

@@ -65,7 +65,7 @@ const failing = (...machines: string[]) => ({
   refused: new Map(machines.map((machine, n) => [machine, { error: 'locked', isCertain: false, againInMs: n }])),
 })
 const mixed = { refused: new Map([...failing('C').refused, ...refusing('B').refused]) }
-const pausing = { pause: () => ({ ms: 1, why: 'it moved often lately' }) }
+const pausing = { pause: () => ({ ms: 1, why: 'it has moved often recently' }) }
 
 const rows: [what: string, states: States, facts: Partial<MoveFacts>, decision: string][] = [
   ['all is well', { a: well, b: well, c: well }, {}, 'stay'],
@@ -256,7 +256,7 @@ const problems: [what: string, facts: Partial<MoveFacts>, problem: RegExp][] = [
   [
     'a node is of no machine of our cloud',
     { nodes: nodesOf({ a: bad, b: well }).map(withoutMachine('b')) },
-    /; no other control-plane node can take it; b answers, but its spec.providerID names no machine of this cloud\. /,
+    /; no other control-plane node can take it; b answers, but its spec.providerID does not name a machine of this provider\. /,
   ],
   [
     'all others are excluded',
@@ -266,12 +266,12 @@ const problems: [what: string, facts: Partial<MoveFacts>, problem: RegExp][] = [
   [
     'a node is of no machine, and nobody has the address',
     { nodes: nodesOf({ a: bad, b: well }).map(withoutMachine('b')), assigned: [] },
-    /^it is assigned to no machine, and no control-plane node can take it; b answers, but its spec.providerID names no/,
+    /^it is assigned to no machine, and no control-plane node can take it; b answers, but its spec.providerID does not name/,
   ],
   [
     'the provider refused the only candidate a moment ago',
     { nodes: nodesOf({ a: bad, b: well }), assigned: [], ...refusing('X', 'B') },
-    /^it was assigned to no machine; the provider refused b: another metro; the next move waits \(at first 1 s\)$/,
+    /^it was assigned to no machine; the provider refused b: another metro; the next move waits \(initially 1 s\)$/,
   ],
   [
     'moves to the only candidate failed',
@@ -280,7 +280,7 @@ const problems: [what: string, facts: Partial<MoveFacts>, problem: RegExp][] = [
       assigned: [],
       ...failing('A', 'B'),
     },
-    /^it was assigned to no machine; the last moves to b failed: locked; the next move waits \(at first 1 s\)$/,
+    /^it was assigned to no machine; the last moves to b failed: locked; the next move waits \(initially 1 s\)$/,
   ],
   [
     'the address answers no more, and the provider refused the other',
@@ -293,9 +293,9 @@ const problems: [what: string, facts: Partial<MoveFacts>, problem: RegExp][] = [
     /^3 probes of the address itself failed, the last one: refused; perhaps they reached c, which is unhealthy$/,
   ],
   [
-    'the last try failed',
-    { nodes: nodesOf({ a: well }), assigned: [], pause: () => ({ ms: 60_000, why: 'the last try failed: 429' }) },
-    /^it was assigned to no machine; the last try failed: 429; the next move waits \(at first 60 s\)$/,
+    'the last attempt failed',
+    { nodes: nodesOf({ a: well }), assigned: [], pause: () => ({ ms: 60_000, why: 'the last attempt failed: 429' }) },
+    /^it was assigned to no machine; the last attempt failed: 429; the next move waits \(initially 60 s\)$/,
   ],
 ]
 

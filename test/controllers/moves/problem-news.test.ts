@@ -6,7 +6,7 @@ const rows: [before: string | undefined, problem: string | undefined, isNew: boo
   [undefined, undefined, false],
   [undefined, '3 probes of node a failed', true],
   ['3 probes of node a failed', '4 probes of node a failed', false],
-  ['the next move waits (at first 31 s)', 'the next move waits (at first 30 s)', false],
+  ['the next move waits (initially 31 s)', 'the next move waits (initially 30 s)', false],
   ['no answer within 4.75 s', 'no answer within 3.612 s', false],
   ['node worker-1 is not Ready', 'node worker-2 is not Ready', true],
   ['it was assigned to machine 10.0.0.1', 'it was assigned to machine 10.0.0.2', true],

@@ -174,7 +174,7 @@ const cases: Case[] = [
     plan: {},
   },
   {
-    name: 'a Service with an own address',
+    name: 'a Service with a user-chosen address',
     seen: { service: both, record: bound, wanted: own('198.51.100.9') },
     plan: { step: hide },
   },

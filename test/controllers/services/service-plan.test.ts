@@ -116,7 +116,7 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
     plan: { step: { do: 'correct-record', record: bound, rival: released } },
   },
   {
-    name: 'an own address that nobody has checked yet waits',
+    name: 'a user-chosen address that nobody has checked yet waits',
     seen: {
       service: makeService({ finalizers, loadBalancerIP: '198.51.100.7' }),
       wanted: { kind: 'own', address: '198.51.100.7', where, doubt: { reason: 'unknown', isDecided: false } },
@@ -124,7 +124,7 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
     plan: { againInMs: 15_000 },
   },
   {
-    name: 'an own address that the Service shows stays, and its owner reads what is wrong with it',
+    name: 'a user-chosen address that the Service shows stays, and its owner reads what is wrong with it',
     seen: {
       service: makeService({ finalizers, loadBalancerIP: '198.51.100.7', status: own }),
       wanted: { kind: 'own', address: '198.51.100.7', where, doubt: { reason: 'foreign', isDecided: true } },
@@ -132,7 +132,7 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
     plan: { step: { do: 'report-problems', problems: ['foreign'] } },
   },
   {
-    name: 'an own address that a Service must not show is withdrawn',
+    name: 'a user-chosen address that a Service must not show is withdrawn',
     seen: {
       service: makeService({ finalizers, loadBalancerIP: '198.51.100.7', status: own }),
       wanted: { kind: 'wrong', problems: ['held by another'], forbiddenAddress: '198.51.100.7' },
@@ -451,7 +451,7 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
     plan: { step: { do: 'withdraw' } },
   },
   {
-    name: 'an annotation with an own address stays on the Service',
+    name: 'an annotation with a user-chosen address stays on the Service',
     seen: {
       service: makeService({ finalizers, annotations: { 'example.com/ip': '198.51.100.7' } }),
       wanted: nothing,
@@ -495,7 +495,7 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
     plan: { step: { do: 'hide-address' } },
   },
   {
-    name: 'nor does an own address end that',
+    name: 'nor does a user-chosen address end that',
     seen: {
       service: makeService({ finalizers, loadBalancerIP: '192.0.2.1' }),
       wanted: { kind: 'own', address: '192.0.2.1', where },
@@ -770,7 +770,7 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
     plan: { step: { do: 'set-reclaim-policy', record: unwritten, reclaim: 'Retain' } },
   },
   {
-    name: 'so it does where the Service has an own address by now',
+    name: 'so it does where the Service has a user-chosen address by now',
     seen: {
       service: makeService({
         finalizers,
@@ -869,7 +869,7 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
     plan: { step: { do: 'retain', record: bound } },
   },
   {
-    name: 'so may the update that names an own address',
+    name: 'so may the update that names a user-chosen address',
     seen: {
       service: makeService({
         finalizers,
@@ -988,7 +988,7 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
     plan: { step: { do: 'hide-address', address } },
   },
   {
-    name: 'it keeps an own address that it names beside ours',
+    name: 'it keeps a user-chosen address that it names beside ours',
     seen: { service: makeService({ type: 'ClusterIP', loadBalancerIP: '192.0.2.1' }), wanted: nothing, record: bound },
     plan: { step: { do: 'release', record: bound } },
   },
@@ -1101,7 +1101,7 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
     },
   },
   {
-    name: 'an own address takes the place of ours, which the Service shows still',
+    name: 'a user-chosen address takes the place of ours, which the Service shows still',
     seen: {
       service: makeService({ finalizers, annotations, loadBalancerIP: '198.51.100.7', status: own }),
       wanted: { kind: 'own', address: '198.51.100.7', where },
@@ -1160,14 +1160,14 @@ for (const { name, seen, plan } of cases) {
 testRows('controllers/services/address-plan.ts', outcomes, [
   'a Service that admission missed first gets the finalizer',
   "a predecessor's Service keeps its address, marked as ours",
-  'an own address that nobody has checked yet waits',
-  'an own address takes the place of ours, which the Service shows still',
+  'a user-chosen address that nobody has checked yet waits',
+  'a user-chosen address takes the place of ours, which the Service shows still',
   "a person's own address is announced",
   "a record that the sweep is writing for a predecessor's address is left to it, whatever its age",
   'so does one for a Service that is stored with an address of its own',
-  'so it does where the Service has an own address by now',
+  'so it does where the Service has a user-chosen address by now',
   'an address that its Service no longer wants is released when its own address is announced',
-  'an own address that the Service shows stays, and its owner reads what is wrong with it',
+  'a user-chosen address that the Service shows stays, and its owner reads what is wrong with it',
   'a Service made again that names an ElasticIP withdraws the address of the one before',
   'then that is released',
   'an address that the provider has lost is shown no more',

@@ -326,7 +326,7 @@ test('a Service that has only a part of what asks for a withdrawal is not believ
   assert.equal([isAsked({ pool: 'off' }), isAsked({}), isAsked({ pool: 'off', ip: '::' })], [true, false, false])
 })
 
-test('of two Services that share an own address, one can be deleted', async () => {
+test('of two Services that share a user-chosen address, one can be deleted', async () => {
   const play = await announced()
   const own = '198.51.100.7'
   const facts = { ...at, uid: 'uid-2', finalizers: [serviceFinalizer], deletionTimestamp: '2026-01-31T09:00:00Z' }

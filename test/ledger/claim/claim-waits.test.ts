@@ -134,7 +134,10 @@ test('a review says when the provider is asked again, and asks what needs no clo
   }
   waits.note(claimOf(), pending(60 * seconds))
   const standing = waits.standing(claimOf({ wait: true }))
-  assert.is(standing?.kind === 'pending' && standing.reason, 'later; it is asked again after 2026-01-31T09:01:00.000Z')
+  assert.is(
+    standing?.kind === 'pending' && standing.reason,
+    'later; the provider is asked again after 2026-01-31T09:01:00.000Z',
+  )
 })
 
 test('a wait that was forgotten after twenty minutes starts over', () => {

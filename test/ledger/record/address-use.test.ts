@@ -33,14 +33,14 @@ const bound = (name: string, held = address) => {
 const owner = { service: 'default/shop', isRelease: true }
 
 const cases: Case[] = [
-  { name: 'an own address', service: makeService({ loadBalancerIP: address }), exempt: of, users: [inSpec] },
+  { name: 'a user-chosen address', service: makeService({ loadBalancerIP: address }), exempt: of, users: [inSpec] },
   {
-    name: 'an own address, where the caller acts for no namespace',
+    name: 'a user-chosen address, where the caller acts for no namespace',
     service: makeService({ loadBalancerIP: address }),
     users: [],
   },
   {
-    name: 'an own address of a Service of another class',
+    name: 'a user-chosen address of a Service of another class',
     service: makeService({ loadBalancerIP: address, loadBalancerClass: 'example.com/other' }),
     exempt: of,
     users: [inSpec],
@@ -82,7 +82,7 @@ const cases: Case[] = [
     users: [inStatus],
   },
   {
-    name: 'an own address in the spec of the Service that is released, although we wrote its status',
+    name: 'a user-chosen address in the spec of the Service that is released, although we wrote its status',
     service: makeService({ loadBalancerIP: address, status: ingress(address) }),
     exempt: { service: 'default/web', isRelease: true },
     users: [inSpec],

@@ -84,7 +84,12 @@ test('the older of two reservations for one Service is adopted, and the younger 
 
 const kept: [name: string, wanted: Want, service: Parameters<typeof makeService>[0], record: boolean][] = [
   ['that has another one of ours', reserve, {}, true],
-  ['that has an own address', { kind: 'own', address: '192.0.2.7', where: '' }, { loadBalancerIP: '192.0.2.7' }, false],
+  [
+    'that has a user-chosen address',
+    { kind: 'own', address: '192.0.2.7', where: '' },
+    { loadBalancerIP: '192.0.2.7' },
+    false,
+  ],
   ['that requests an ElasticIP', { kind: 'named', elasticIP: 'mine', family: 'ipv4', warnings: [] }, {}, false],
   ['of another class', { kind: 'ignored', reason: 'its class is other' }, {}, false],
 ]

@@ -334,7 +334,7 @@ for (const { name, verdict, text, service = makeService(), facts: some = {}, say
   })
 }
 
-test('only an own address is checked', () => {
+test('only a user-chosen address is checked', () => {
   const wanted: Want = { kind: 'nothing', reason: '' }
   assert.is(checkOwnAddress(wanted, makeService(), facts({ isReserved: () => false })), wanted)
 })

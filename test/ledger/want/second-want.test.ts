@@ -64,8 +64,8 @@ const cases: Case[] = [
     isWanted: false,
   },
   { name: 'what no record holds', wanted: own('198.51.100.9'), first: held, isUnshown: false, isWanted: false },
-  { name: 'an own address that may be none', wanted: undecided, first: held, isUnshown: false, isWanted: true },
-  { name: 'an own address alone', wanted: own(address), first: undefined, isUnshown: false, isWanted: false },
+  { name: 'a user-chosen address that may be none', wanted: undecided, first: held, isUnshown: false, isWanted: true },
+  { name: 'a user-chosen address alone', wanted: own(address), first: undefined, isUnshown: false, isWanted: false },
   { name: 'both the other way around', wanted: reserve('ipv6'), first: held, isUnshown: true, isWanted: true },
   {
     name: 'both the other way around, and has none yet',

@@ -104,13 +104,13 @@ const cases: { name: string; service: Service; policy: Policy; wanted: Want }[] 
     wanted: { kind: 'reserve', location: 'da', family: 'ipv4', reclaim: 'Retain', isReclaimStated: true, warnings: [] },
   },
   {
-    name: 'an address in the spec is an own address',
+    name: 'an address in the spec is a user-chosen address',
     service: makeService({ loadBalancerIP: '192.0.2.9' }),
     policy: makePolicy({}),
     wanted: { kind: 'own', address: '192.0.2.9', where: 'spec.loadBalancerIP' },
   },
   {
-    name: 'an address in a request annotation is an own address',
+    name: 'an address in a request annotation is a user-chosen address',
     service: makeService({ annotations: { 'metallb.io/loadBalancerIPs': '192.0.2.9' } }),
     policy: makePolicy({}),
     wanted: { kind: 'own', address: '192.0.2.9', where: 'annotation metallb.io/loadBalancerIPs' },
@@ -364,7 +364,7 @@ const families: { name: string; service: Service; verdict: RegExp }[] = [
     service: makeService({ ipFamilies: ['IPv6'], annotations: { 'eip-admission.dev/elastic-ip': 'office' } }),
     verdict: /"wrong".*spec.ipFamilies/,
   },
-  { name: 'an own IPv6 address', service: makeService({ ipFamilies: ['IPv6'], ...own }), verdict: /"own"/ },
+  { name: 'a user-chosen IPv6 address', service: makeService({ ipFamilies: ['IPv6'], ...own }), verdict: /"own"/ },
   { name: 'both', service: makeService({ ipFamilyPolicy: 'RequireDualStack' }), verdict: /"wrong".*RequireDualStack/ },
 ]
 for (const { name, service, verdict } of families) {

@@ -28,7 +28,7 @@ export function byCommands(program: PredecessorProgram): Way {
         if (text.includes('start `eip-admission serve`')) start().catch(() => {})
       })
       assert.is(code, 0, output)
-      const announced = `MetalLB announces ${scene.addresses.size} Services, by its ServiceBGPStatus objects`
+      const announced = `MetalLB announces ${scene.addresses.size} Services, according to its ServiceBGPStatus objects`
       assert.match(output, scene.metallb.hasObjects ? announced : 'Routes were not verified')
       return start()
     },

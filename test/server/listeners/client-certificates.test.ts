@@ -81,7 +81,7 @@ test('a caller with a certificate of a known authority is answered', () =>
   }))
 
 for (const { name, client, says } of [
-  { name: 'without a certificate', client: undefined, says: 'no client certificate was shown' },
+  { name: 'without a certificate', client: undefined, says: 'no client certificate from a known CA was presented' },
   { name: 'with a certificate of another authority', client: stranger, says: 'the client certificate cannot be used' },
   { name: 'with a certificate for another use', client: leaf, says: 'the client certificate cannot be used' },
 ]) {
@@ -97,7 +97,7 @@ test('an unknown caller is turned away on any path, even one that is not served'
   withDoor([], async ({ ask }) => {
     const { status, error } = await ask(undefined, new Agent(), '/unknown')
     assert.is(status, 403)
-    assert.match(error ?? '', 'no client certificate was shown')
+    assert.match(error ?? '', 'no client certificate from a known CA was presented')
     assert.is((await ask(apiServer, new Agent(), '/unknown')).status, 404)
   }))
 
@@ -166,7 +166,7 @@ for (const [name, text, says] of [
   [
     "holds a caller's own certificate",
     apiServer.cert,
-    'holds the certificate of CN=kube-apiserver, which is not an authority',
+    'contains the certificate of CN=kube-apiserver, which is not a CA',
   ],
 ] as const) {
   test(`a file that ${name} is not taken for one of authorities`, () => {
@@ -180,7 +180,7 @@ test('an authority without its issuer, or one that has expired, is not taken', a
   const path = join(dir, 'ca.crt')
   const expired = await issueAuthority({ commonName: 'old', now: now - 2 * lifetimeMs, lifetimeMs })
   writeFileSync(path, expired.cert)
-  assert.is(readAuthorities(path).wrong, 'holds only certificates that have expired')
+  assert.is(readAuthorities(path).wrong, 'contains only expired certificates')
   writeFileSync(path, expired.cert + ours.cert)
   assert.is(readAuthorities(path).wrong, undefined)
   assert.is(readAuthorities(join(dir, 'none.crt')).wrong, 'does not exist')

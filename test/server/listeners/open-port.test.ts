@@ -104,7 +104,7 @@ test('an address that this machine lacks, and a port that is taken, are not repl
   assert.is(
     await openWith('::', 'EADDRINUSE'),
     'Error: health and metrics cannot be served on ::, port 10258: another program has this port (EADDRINUSE); ' +
-      'stop that program, or give serve a free port by --secure-port',
+      'stop that program, or give serve a free port with --secure-port',
   )
 })
 

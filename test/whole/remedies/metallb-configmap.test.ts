@@ -83,7 +83,7 @@ test('a ConfigMap that is no YAML, with a part that MetalLB refuses, and with po
   await operator.follow(
     remedyOf('overlapping-pools', {
       found: [/pool "person"/, /pool "person"/],
-      words: /take the range out of the pool that someone wrote/,
+      words: /take the range out of the pool that eip-admission does not manage/,
       edit: 's|203.0.113.0/24|198.51.100.7/32|',
     }),
   )
