@@ -42,7 +42,7 @@ export type Values = Omit<SoftwareFacts, 'held'> & {
   /** The roles and bindings that `install` applies, and what the cluster has of each. */
   roles: { wanted: RoleObject; found: RoleObject | undefined }[]
   elasticIPDefinition: Definition | undefined
-  /** What the announcing software reports. `unknown` are those of its kinds that the cluster does not know. */
+  /** The reports of the announcing software. `unknown` are its kinds that the cluster does not know. */
   announcer: { existing: KubeObject[]; reports: KubeObject[]; unknown: string[] }
   /** The ConfigMap of kube-proxy, as kubeadm names it; undefined if the setting assigns no address. */
   kubeProxyConfig: ConfigMap | undefined

@@ -59,43 +59,52 @@ export function queue(options: QueueOptions): Queue {
     pending.add(key)
   }
   const delayed = delayedKeys(clock, add)
-  const { failed, forget, forgetAll } = retries(delayed, options)
-  const work = async (process: Process, signal: AbortSignal) => {
-    for (let key = await pending.next(signal); key !== undefined; key = await pending.next(signal)) {
-      try {
-        await process(key, signal)
-      } catch (error) {
-        if (!signal.aborted) log.error({ key, err: error, againInMs: failed(key) }, 'processing threw')
-      }
-      pending.done(key)
-    }
-  }
+  const retrying = retries(delayed, options)
 
   return {
     add,
-    addAfter: delayed.addAfter,
-    failed,
+    addAfter: (key, ms) => delayed.addAfter(key, ms),
+    failed: (key) => retrying.failed(key),
     hold(key, ms) {
       heldUntilMs.set(key, clock.now() + ms)
       if (pending.takeBack(key)) delayed.addAfter(key, ms)
     },
-    forget,
+    forget: (key) => retrying.forget(key),
     get length() {
-      return pending.length
+      return pending.count()
     },
     async run(process, signal, prepare) {
       pending.open()
       try {
         if (prepare) await prepare()
         delayed.start()
-        await Promise.all(Array.from({ length: concurrency }, () => work(process, signal)))
+        const workers = Array.from({ length: concurrency }, () => work({ pending, retrying, log }, process, signal))
+        await Promise.all(workers)
       } finally {
         pending.close()
         delayed.stop()
         heldUntilMs.clear()
-        forgetAll()
+        retrying.forgetAll()
       }
     },
+  }
+}
+
+type Work = {
+  pending: ReturnType<typeof pendingKeys>
+  retrying: ReturnType<typeof retries>
+  log: Log
+}
+
+/** Processes one key after another until the signal aborts. */
+async function work({ pending, retrying, log }: Work, process: Process, signal: AbortSignal): Promise<void> {
+  for (let key = await pending.next(signal); key !== undefined; key = await pending.next(signal)) {
+    try {
+      await process(key, signal)
+    } catch (error) {
+      if (!signal.aborted) log.error({ key, err: error, againInMs: retrying.failed(key) }, 'processing threw')
+    }
+    pending.done(key)
   }
 }
 
@@ -161,12 +170,8 @@ function pendingKeys(clock: Clock, observer: QueueObserver | undefined) {
   /** When each key was added that waits for a worker, and each that waits for the end of its processing. */
   const [waiting, dirty] = [new Map<Key, number>(), new Map<Key, number>()]
   const processing = new Set<Key>()
+  const workers = wakeableWorkers()
   let isOpen = false
-  let wake = Promise.withResolvers<void>()
-  const wakeWorkers = () => {
-    wake.resolve()
-    wake = Promise.withResolvers()
-  }
 
   return {
     open: () => void (isOpen = true),
@@ -179,15 +184,11 @@ function pendingKeys(clock: Clock, observer: QueueObserver | undefined) {
       observer?.added()
       const added = processing.has(key) ? dirty : waiting
       added.set(key, added.get(key) ?? clock.now())
-      wakeWorkers()
+      workers.wake()
     },
     /** Takes the first key off the queue and marks it as processing. Undefined once the signal has aborted. */
     async next(signal: AbortSignal): Promise<Key | undefined> {
-      // Each worker needs its own listener: the first worker to end would remove a shared one for all.
-      const onAbort = () => wakeWorkers()
-      signal.addEventListener('abort', onAbort, { once: true })
-      while (waiting.size === 0 && !signal.aborted) await wake.promise
-      signal.removeEventListener('abort', onAbort)
+      await workers.sleepWhile(() => waiting.size === 0, signal)
       const [first] = waiting
       if (first === undefined || signal.aborted) return undefined
       const [key, addedAtMs] = first
@@ -205,10 +206,28 @@ function pendingKeys(clock: Clock, observer: QueueObserver | undefined) {
       if (addedAtMs === undefined) return
       dirty.delete(key)
       waiting.set(key, addedAtMs)
-      wakeWorkers()
+      workers.wake()
     },
-    get length() {
-      return waiting.size
+    count: () => waiting.size,
+  }
+}
+
+/** Workers that sleep until there may be a key for them. */
+function wakeableWorkers() {
+  let awake = Promise.withResolvers<void>()
+  const wake = () => {
+    awake.resolve()
+    awake = Promise.withResolvers()
+  }
+  return {
+    wake,
+    /** Sleeps while there is no key, but not beyond the signal. */
+    async sleepWhile(isEmpty: () => boolean, signal: AbortSignal): Promise<void> {
+      // Each worker needs its own listener: the first worker to end would remove a shared one for all.
+      const onAbort = () => wake()
+      signal.addEventListener('abort', onAbort, { once: true })
+      while (isEmpty() && !signal.aborted) await awake.promise
+      signal.removeEventListener('abort', onAbort)
     },
   }
 }

@@ -191,7 +191,7 @@ function addAdopt(root: Command, run: Run): void {
     .option(
       '--allow <namespace...>',
       'The namespaces whose Services may have the address; without it, all.',
-      (text: string, before: string[] = []) => [...before, readNamespace(text)],
+      (text: string, before: string[] | undefined) => [...(before ?? []), readNamespace(text)],
     )
     .action(
       (

@@ -98,7 +98,7 @@ export function mirrorBeside(
     events: events.of('control-plane'),
     log,
     service: vendor.policy.controlPlaneService,
-    address: { current: () => known.current()?.address, onChange: known.onChange },
+    address: { current: () => known.current()?.address, onChange: (listener) => known.onChange(listener) },
     port: controlPlane.port,
     failing,
   })
@@ -107,7 +107,8 @@ export function mirrorBeside(
     const done = new AbortController()
     const kept = controller.run(AbortSignal.any([signal, done.signal])).catch((error: unknown) => {
       // The guardian goes on, because its work matters more.
-      if (!signal.aborted && !done.signal.aborted) log.error({ error }, 'the mirror Service could not be kept up to date')
+      if (!signal.aborted && !done.signal.aborted)
+        log.error({ error }, 'the mirror Service could not be kept up to date')
     })
     try {
       await work()

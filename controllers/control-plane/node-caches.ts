@@ -21,7 +21,7 @@ export function controlPlaneCaches({ client, log }: Pick<GuardianBase, 'client' 
     nodes: () => [
       ...new Map(ofRoles.flatMap((cache) => cache.list()).map((node) => [node.metadata.name, node])).values(),
     ],
-    slices: slices.list,
+    slices: () => slices.list(),
     onChange: (listener: () => void) => all.forEach((cache) => cache.onChange(() => listener())),
     /** Resolves after the first lists. */
     synced: (signal: AbortSignal) => Promise.all(all.map((cache) => cache.synced(signal))),

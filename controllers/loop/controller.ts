@@ -66,7 +66,7 @@ export function defineController(
     run(signal) {
       // The memory of an earlier term may not apply to the current objects.
       const memory = { repeats: repeatedSteps(clock), news: failureNews(clock) }
-      const judged = reconcileKey({ ...declaration, ...memory, queue: pending, begun: observed.begun, log })
+      const judged = reconcileKey({ ...declaration, ...memory, queue: pending, begun: () => observed.begun(), log })
       return pending.run(judged, signal, () => beginTerm(declaration, (key) => pending.add(key), signal))
     },
   }

@@ -21,12 +21,12 @@ export function keeper({ mover, rules, words, clock }: KeeperOptions): Keeper {
   let former: string | undefined
   const strangers = sights(() => clock.now())
   return {
-    attempt: mover.attempt,
+    attempt: (...attempt) => mover.attempt(...attempt),
     forget() {
       mover.forget()
       strangers.forget()
     },
-    tried: mover.tried,
+    tried: () => mover.tried(),
     saw([machine, ...others]) {
       if (machine === undefined || others.length > 0) return undefined
       former = machine
@@ -47,7 +47,7 @@ export function keeper({ mover, rules, words, clock }: KeeperOptions): Keeper {
         former,
         strangerForMs: strangers.forMs('stranger', isStranger ? assigned[0] : undefined),
         refused: mover.refused(),
-        pause: mover.pause,
+        pause: (reason) => mover.pause(reason),
       })
     },
   }

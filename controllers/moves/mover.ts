@@ -88,7 +88,7 @@ export function mover(options: MoverOptions): Mover {
       tried = undefined
     },
     forget: () => void (tried = undefined),
-    pause: attempts.pause,
+    pause: (reason) => attempts.pause(reason),
     refused: () => refused.current(),
   }
 }

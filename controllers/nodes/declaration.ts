@@ -69,7 +69,7 @@ export function machineRefreshController(
 ): ControllerDeclaration {
   const { nodeStatusUpdateMs: everyMs } = settings.process
   return {
-    ...periodicWork({ name: 'machine-refresh', run: refresh.run, everyMs }),
+    ...periodicWork({ name: 'machine-refresh', run: (signal) => refresh.run(signal), everyMs }),
     needs: [caches.nodes],
     retry: { firstMs: 1000, maxMs: everyMs },
   }

@@ -20,7 +20,7 @@ async function found(...installations: (typeof anywhere)[]): Promise<string[]> {
   const objects = installations.flatMap((announcing) => rbac({ ...own, announcing })) as KubeObject[]
   const stored = new Map(objects.map((object) => [`${object.kind} ${keyOf(object)}`, object]))
   const reader: Pick<ClusterReader, 'get'> = {
-    get: ({ kind }, metadata) => Promise.resolve(stored.get(`${kind} ${keyOf({ metadata } as KubeObject)}`) as never),
+    get: ({ kind }, metadata) => Promise.resolve(stored.get(`${kind} ${keyOf({ metadata })}`) as never),
   }
   const webhooks = { mutating: undefined, validating: undefined }
   return lines(roles, { roles: await installedRoles(reader as ClusterReader, context), webhooks }, given)

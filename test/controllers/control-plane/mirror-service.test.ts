@@ -125,7 +125,9 @@ for (const [loadBalancerClass, advice] of [
     const spec = { ...wiped.spec, ...(loadBalancerClass && { loadBalancerClass }) }
     api.put(services, sourceService)
     const told: string[] = []
-    const mirror = mirrorBy(byNamespace(api.client), { events: { record: (_service, { message }) => told.push(message) } })
+    const mirror = mirrorBy(byNamespace(api.client), {
+      events: { record: (_service, { message }) => told.push(message) },
+    })
     for (let n = 0; n < 7; n++) {
       api.put(services, { ...wiped, spec })
       await mirror.reconcile(key, signal)

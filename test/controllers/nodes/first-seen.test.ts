@@ -14,7 +14,9 @@ test('only a list that began after this process saw the node decides, not an ear
   const deps = {
     // The API server has no such node, so nothing is written.
     client: { get: () => Promise.resolve(undefined) },
-    caches: { nodes: { get: () => node, list: () => [], onChange: (listener: typeof changed) => void (changed = listener) } },
+    caches: {
+      nodes: { get: () => node, list: () => [], onChange: (listener: typeof changed) => void (changed = listener) },
+    },
     machines,
     vendor: { providerIds: ids },
     events: { of: () => ({ record() {} }) },

@@ -3,6 +3,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { settingsReference } from '../../../docs/pages/settings.ts'
 import { serveSections } from '../../../commands/settings/serve.ts'
+import { titleOf } from '../../../settings/setting.ts'
 
 const reference = settingsReference()
 
@@ -14,7 +15,8 @@ test('docs/reference/settings.md is up to date', () => {
 test('every setting of serve is in the reference, with all its names', () => {
   const lines = reference.split('\n')
   for (const setting of serveSections.flatMap(({ table }) => Object.values(table))) {
-    const { title, flag, env, otherEnv = [], field, sentence } = setting
+    const title = titleOf(setting)
+    const { flag, env, otherEnv = [], field, sentence } = setting
     const names = [flag, env, ...otherEnv, field, sentence].filter((name) => name !== undefined)
     const isWhole = (line: string) => names.every((name) => line.includes(name))
     assert.ok(lines.filter((line) => line.startsWith(`| ${title} |`)).some(isWhole), `${title}: ${names.join(', ')}`)
