@@ -43,15 +43,25 @@ export function peerChange(
   return { drop, alter, add }
 }
 
-/** Our peer that does not count exactly these Services, and the selectors that would. */
-export type Miscounted = { at: number; hostname: string; router: string; selectors: JsonObject[] }
+/** Our peer that a predecessor would write otherwise, and the fields that it would write. */
+export type Miscounted = { at: number; hostname: string; router: string; fields: JsonObject }
 
-/** Our peers with other counts than a predecessor would write. It would change all of them at once. */
-export function miscountedPeers(items: readonly unknown[], counted: CountedServices): Miscounted[] {
+/** The Services that a predecessor counts; undefined if its release counts none. */
+export type PredecessorCounts = Pick<CountedServices, 'counting'> & { services: readonly string[] | undefined }
+
+/**
+ * Our peers that a predecessor would write otherwise. It would change the counts of all at once. A release that counts
+ * none would add a second peer: it compares all fields that it knows, and all selectors.
+ */
+export function miscountedPeers(
+  items: readonly unknown[],
+  { counting: domain, services }: PredecessorCounts,
+): Miscounted[] {
   const ours = items.flatMap((item, at) =>
     isJsonObject(item) && isOurs(item) && isOneNodes(item) ? [{ item, at }] : [],
   )
-  const counting = countingSelectors(counted, ours.length)
+  const counting = countingSelectors({ counting: domain, services: services ?? [] }, ours.length)
+  const others = services === undefined ? { 'hold-time': '', 'source-address': '' } : {}
   return ours.flatMap(({ item, at }) => {
     const [hostname = ''] = hostnamesIn(item)
     const counts = labelsIn(item).filter(isCount)
@@ -59,8 +69,8 @@ export function miscountedPeers(items: readonly unknown[], counted: CountedServi
     const isRight =
       counts.length === counting.length &&
       counting.every((one) => counts.some((labels) => isDeepStrictEqual(labels, one['match-labels'])))
-    const selectors = [{ 'match-labels': { [hostnameLabel]: hostname } }, ...counting]
-    return isRight ? [] : [{ at, hostname, router: String(item['peer-address']), selectors }]
+    const fields = { ...others, 'node-selectors': [{ 'match-labels': { [hostnameLabel]: hostname } }, ...counting] }
+    return isRight ? [] : [{ at, hostname, router: String(item['peer-address']), fields }]
   })
 }
 

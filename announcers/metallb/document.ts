@@ -1,6 +1,6 @@
 import type { Announced, Announcements, DocumentConfiguration, Problem } from '../announcer.ts'
 import { type ShownAddress, parseAddress, prefixOf } from '../shared/address.ts'
-import { type CountedServices, type Miscounted, miscountedPeers, peerChange } from './document-peers.ts'
+import { type Miscounted, type PredecessorCounts, miscountedPeers, peerChange } from './document-peers.ts'
 import { distinct, distinctProblems } from '../shared/order.ts'
 import { possibleSessions } from '../shared/sessions.ts'
 import { frrAlone } from './peers.ts'
@@ -61,19 +61,16 @@ function withdraw(text: string, { addresses, undecided = [] }: Announcements): s
   return changeLists(yaml, { [key]: { drop, alter: new Map(), add: [] } })
 }
 
-/**
- * Peers that count other Services than a predecessor will serve. `correct` returns the document with the chosen ones
- * corrected.
- */
+/** Our peers that a predecessor would write otherwise. `correct` returns the document with the chosen ones corrected. */
 export type Recount = { peers: Miscounted[]; correct: (chosen: readonly Miscounted[]) => string }
 
-/** Compares the counts of a document's peers: a predecessor that finds another count changes all peers at once. */
-export function recount(text: string, counted: CountedServices): Recount {
+/** Compares a document's peers with those that a predecessor would write. */
+export function recount(text: string, counted: PredecessorCounts): Recount {
   const yaml = readYaml(text)
   return {
     peers: miscountedPeers(listOf(yaml, 'peers'), counted),
     correct(chosen) {
-      const alter = new Map(chosen.map(({ at, selectors }) => [at, { 'node-selectors': selectors }]))
+      const alter = new Map(chosen.map(({ at, fields }) => [at, fields]))
       return changeLists(yaml, { peers: { drop: new Set(), alter, add: [] } })
     },
   }

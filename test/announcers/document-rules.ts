@@ -11,6 +11,7 @@ const isFlag: Kind = (value) => typeof value === 'boolean'
 const isNumber: Kind = (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) < 2 ** 32
 const isAsn: Kind = (value) => isNumber(value) && value !== 0
 const isAddress: Kind = (value) => typeof value === 'string' && isIP(value) > 0
+const isAddressOrNone: Kind = (value) => value === '' || isAddress(value)
 const isDuration: Kind = (value) => value === '' || /^(0|([3-9]|\d{2,})s|\d+m)$/.test(String(value))
 const isListOf =
   (item: Kind): Kind =>
@@ -38,7 +39,7 @@ const isPeer = isRecord(
     'my-asn': isAsn,
     'peer-asn': isAsn,
     'peer-address': isAddress,
-    'source-address': isAddress,
+    'source-address': isAddressOrNone,
     'peer-port': isNumber,
     'hold-time': isDuration,
     'router-id': isAddress,

@@ -1,5 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
+import { parse } from 'yaml'
 import type { Announcements } from '../../announcers/announcer.ts'
 import { metallbDocument, recount } from '../../announcers/metallb/document.ts'
 import { objectionsTo } from './document-rules.ts'
@@ -210,6 +211,21 @@ test('before a predecessor returns, peers count the Services that it will serve'
     recount(`peers:\n- my-asn: 1\n  peer-asn: 2\n  peer-address: 10.0.0.1\n`, { counting, services: [] }).peers,
     [],
   )
+})
+
+test('before a predecessor returns that counts none, our peers have only the fields that it writes', () => {
+  const counting = 'nomatch.packet.com'
+  const { document } = edit('', { nodes: [makeNode('node-a')] })
+  const { peers, correct } = recount(document, { counting, services: undefined })
+  assert.is(peers.length, 2)
+  const plain = correct(peers)
+  const written = (parse(plain) as { peers: Record<string, unknown>[] }).peers
+  for (const peer of written) {
+    assert.equal(peer['node-selectors'], [{ 'match-labels': { 'kubernetes.io/hostname': 'node-a' } }])
+    assert.equal([peer['hold-time'], peer['source-address']], ['', ''])
+  }
+  assert.equal(objectionsTo(plain), [])
+  assert.equal(recount(plain, { counting, services: undefined }).peers, [])
 })
 
 const secretive = 'peers:\n- password: "s3cret\n  my-asn: ]s3cret'

@@ -7,7 +7,7 @@ import { wavesOf } from '../../../controllers/announcing/session-waves.ts'
 import { type ConfigMap, keyOf } from '../../../kube/objects.ts'
 import { listAll } from '../../../kube/list-all.ts'
 import { configMaps, services } from '../../../kube/resource.ts'
-import { predecessorNamed } from '../found.ts'
+import { newFinalizers, predecessorNamed } from '../found.ts'
 import type { TakeoverStep } from '../steps.ts'
 import { isServed } from './metallb-step.ts'
 import { type UndoWork, unlessRace } from './undo-steps.ts'
@@ -16,8 +16,8 @@ import { counted } from '../../../lib/text.ts'
 const key = 'config'
 
 /**
- * Updates the counts in MetalLB's ConfigMap for Services that came and went meanwhile. The predecessor would update
- * them one by one, and each time MetalLB would close the sessions of all nodes.
+ * Writes our peers in MetalLB's ConfigMap as the predecessor would. It would update the counts of Services one by one,
+ * and each time MetalLB would close the sessions of all nodes. A release that counts none would add a second peer.
  */
 export function documentStep({ client, found, signal, check, clock }: UndoWork): TakeoverStep {
   const read = async (): Promise<{ map: ConfigMap; waves: Miscounted[][]; counts: Recount } | undefined> => {
@@ -25,11 +25,13 @@ export function documentStep({ client, found, signal, check, clock }: UndoWork):
     if (!map) return undefined
     const served = (await listAll(client, services, { signal })).filter((service) => isServed(service, found))
     const { counting } = predecessorNamed(found.predecessor).metallb
-    const counts = recount(map.data?.[key] ?? '', { counting, services: distinct(served.map(keyOf)) })
+    // Releases without a service controller count none.
+    const keys = newFinalizers(found).length > 0 ? distinct(served.map(keyOf)) : undefined
+    const counts = recount(map.data?.[key] ?? '', { counting, services: keys })
     return { map, counts, waves: wavesOfPeers(counts.peers) }
   }
   return {
-    title: "Count the Services in MetalLB's ConfigMap",
+    title: "Return the peers in MetalLB's ConfigMap",
     async missing() {
       const { counts, waves = [] } = (await read()) ?? {}
       if (waves.length === 0) return undefined
