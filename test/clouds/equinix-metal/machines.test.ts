@@ -128,9 +128,15 @@ const doubts: { name: string; device: Reply; list: Reply; fault: Fault; says: st
     device: { status: 200 },
     list: list(),
     fault: 'unavailable',
-    says: 'without an id',
+    says: 'another object than',
   },
-  { name: 'an answer without an id', device: { json: {} }, list: list(), fault: 'unavailable', says: 'without an id' },
+  {
+    name: 'an answer without an id',
+    device: { json: {} },
+    list: list(),
+    fault: 'unavailable',
+    says: 'another object than',
+  },
 ]
 for (const { name, device, list, fault, says } of doubts)
   test(`a machine is not gone by ${name}`, async () => {

@@ -121,7 +121,7 @@ for (const status of inUse)
     cloud.control.blocks.setStatus(id, status)
     const error = await cloudErrorOf(cloud.client.release({ id, marks: {} }, neverAborted))
     assert.equal([error.fault, error.outcome], ['conflict', 'nothing'])
-    assert.match(error.message, 'the block of 203.0.113.1 is assigned to')
+    assert.match(error.message, '203.0.113.1 is assigned to')
     assert.is(count(cloud, 'release'), 0)
   })
 
