@@ -134,7 +134,7 @@ test('where the API server refuses the families of a Service, nothing is reserve
   const words = /must be 'RequireDualStack' or 'PreferDualStack'/
   for (const stage of [both, dual]) {
     assert.match(await refusal(stage, { spec: { ipFamilies: ['IPv4', 'IPv6'] } }), words)
-    assert.match(await refusal(stage, { spec: { ipFamilyPolicy: 'SingleStack', ipFamilies: ['IPv6', 'IPv4'] } }), words)
+    assert.match(await refusal(stage, { spec: { ipFamilyPolicy: 'SingleStack', ipFamilies: ['IPv4', 'IPv6'] } }), words)
   }
 })
 
