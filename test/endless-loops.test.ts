@@ -18,11 +18,7 @@ const others: Record<string, [count: number, why: string]> = {
     1,
     'controllers/control-plane/guardian.test.ts: a probe that refuses ends its pause',
   ],
-  'controllers/control-plane/guardian.ts': [1, 'controllers/control-plane/guardian.test.ts: a wake-up ends its pause'],
-  'controllers/control-plane/balancer-guardian.ts': [
-    1,
-    'controllers/control-plane/balancer-guardian.test.ts: a wake-up ends its pause',
-  ],
+  'controllers/control-plane/lead-loop.ts': [1, 'controllers/control-plane/guardian.test.ts: a wake-up ends its pause'],
   'ledger/available/claim-source.ts': [1, 'ends with the last candidate'],
   'clouds/scaleway/assignments.ts': [1, 'clouds/scaleway: ends after 20 seconds'],
   'commands/takeover/steps.ts': [1, 'commands/takeover: ends with its patience'],

@@ -55,7 +55,7 @@ test('the leader is judged by the clock of the API server', () => {
 })
 
 test('adopt refuses a list of namespaces in one word, which no Service could be in', async () => {
-  assert.match(await printed('adopt', '17', '--allow', 'shop,till'), 'It is not the name of a namespace.')
+  assert.match(await printed('adopt', '17', '--allow', 'shop,till'), 'This is not a valid name of a namespace.')
 })
 
 test('a flag is completed with its own values, and with nothing where only the person knows them', () => {
