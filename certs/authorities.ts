@@ -5,7 +5,7 @@ import type { KeyPair } from './cert-source.ts'
 import { type Lifetimes, paceOf } from './lifetimes.ts'
 import { renewalReason, unusableReason } from './renewal.ts'
 
-/** The certificate authorities of an installation, shared by its replicas. */
+/** The CAs of an installation, shared by its replicas. */
 export type Authorities = {
   /** The authority that signs the leaves. */
   signing: KeyPair

@@ -118,7 +118,7 @@ function report({ log, at }: Deps, step: AuthorityStep, { signing, next }: Autho
   log.info({ ...facts, serial: certificate.serialNumber, notAfter: certificate.validTo }, 'CA changed')
 }
 
-/** Our annotations of the Secret with our certificate authority. */
+/** Our annotations of the Secret with our CA. */
 export const secretAnnotations: readonly Annotation[] = [
   {
     name: signingSince,

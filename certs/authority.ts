@@ -8,7 +8,7 @@ import { backdateMs } from './lifetimes.ts'
 // Clients ignore it and compare the alternative names. A Service's name can be too long for a common name.
 const leafName = [{ name: 'commonName', value: 'eip-admission' }]
 
-/** Issues a new self-signed certificate authority. */
+/** Issues a new self-signed CA. */
 export async function issueAuthority(wanted: {
   commonName: string
   now: number

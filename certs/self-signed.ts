@@ -37,7 +37,7 @@ export type SelfSignedOptions = {
   clock?: Clock
 }
 
-/** Certificates from our own authority, which is stored in a Secret and published in each `caBundle`. */
+/** Certificates from our own CA, which is stored in a Secret and published in each `caBundle`. */
 export function selfSigned(options: SelfSignedOptions): CertSource {
   return new SelfSigned(options)
 }

@@ -26,7 +26,7 @@ export async function withLock<T>(
   const taken = () =>
     new End(
       'refused',
-      'another run took over while this one could not reach the API server; to see where it stands: `eip-admission takeover plan`',
+      'another run took over while this one could not reach the API server; to see its progress: `eip-admission takeover plan`',
     )
   const { lockMs = leaseDurationMs, ...of } = deps
   const lock = keptLease({ ...of, lease, leaseDurationMs: lockMs, taken })
