@@ -39,7 +39,7 @@ function placeOf({ service, url }: ClientConfig): string {
   return JSON.stringify([namespace, name, service && port, URL.parse(url ?? '')?.origin])
 }
 
-/** Bundles may differ: each keeps what others added to it, and a new authority reaches one before the other. */
+/** Bundles may differ: each keeps what others added to it, and a new CA reaches one before the other. */
 function isTrustShared(one: ClientConfig, other: ClientConfig): boolean {
   if (one.caBundle === other.caBundle) return true
   const [here, there] = [one, other].map(({ caBundle }) => fingerprints(fromCaBundle(caBundle)))

@@ -55,10 +55,10 @@ const cases: { name: string; found: Configurations; problem: string | undefined 
     found: configurations({ untrusted: 'validate.eip-admission.dev' }),
     problem:
       'webhook validate.eip-admission.dev in ValidatingWebhookConfiguration zz-eip-admission has a caBundle without any ' +
-      'authority of probe.eip-admission.dev',
+      'CA of probe.eip-admission.dev',
   },
   {
-    name: 'a caBundle that holds one authority more',
+    name: 'a caBundle that holds one CA more',
     found: configurations({ trustsMore: 'validate.eip-admission.dev' }),
     problem: undefined,
   },
