@@ -399,7 +399,7 @@ test('scripts read the same facts, and names for kubectl', async () => {
 
 test('an unknown command and a wrong flag have errors of their own', async () => {
   assert.match((await typed(['lits'], 1)).stderr, 'Did you mean list?')
-  assert.match(await refused('list', '-n', 'a/b'), 'not the name of a namespace')
+  assert.match(await refused('list', '-n', 'a/b'), 'not a valid name of a namespace')
   assert.match(await refused('list', '--context', 'elsewhere'), 'elsewhere')
   assert.match(await refused('release', 'a', '--timeout', 'soon'), 'Write a duration')
 })
