@@ -39,7 +39,8 @@ export function documentOf({ announcer }: Shape, { addresses, machines }: Cluste
     addresses: [`${address}/32`],
     'auto-assign': false,
   }))
-  return stringify({ peers, 'address-pools': [byHand, ...pools] })
+  // The predecessors write no aliases.
+  return stringify({ peers, 'address-pools': [byHand, ...pools] }, { aliasDuplicateObjects: false })
 }
 
 export type Document = {
