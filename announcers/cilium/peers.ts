@@ -151,9 +151,9 @@ export function unusedConfigs(nodes: readonly NodePeers[], existing: readonly Ku
   )
   const unused = nodes.flatMap(({ node, hostname, labels = { [hostnameLabel]: hostname }, peers }) => {
     const name = clusterConfigName(node)
-    const own = ours.find(({ metadata }) => metadata.name === name)
     const routers = new Set(peers.map(({ peerAddress }) => peerAddress))
-    const isYounger = (one: BGPClusterConfig) => own !== undefined && createdAt(one) > createdAt(own)
+    const isYounger = (one: BGPClusterConfig) =>
+      ours.some((own) => own.metadata.name === name && createdAt(one) > createdAt(own))
     const isReplaced = foreign.some(
       (one) => matchesSelector(labels, one.spec.nodeSelector ?? {}) && !isYounger(one) && !hasRouter(one, routers),
     )

@@ -240,7 +240,7 @@ test('a foreign object that has the name of ours is not changed', () => {
   assert.match(problems[0]?.message ?? '', 'delete or rename it')
 })
 
-test('an advertisement of a person under the name of ours holds what other software announces', () => {
+test('a foreign advertisement with the name of our own holds what other software announces', () => {
   assert.is(plan({}, [made('CiliumBGPAdvertisement', 'fabric', {})]).isHeld, false)
   assert.is(plan({}, [made('CiliumBGPAdvertisement', 'eip-admission', {})]).isHeld, true)
 })

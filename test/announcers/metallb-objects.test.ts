@@ -438,7 +438,7 @@ test('what would leave MetalLB without a session holds the previous announcer, u
   assert.is(look({ nodes: [a], existing: taken, addresses: [] }).isHeld, undefined)
 })
 
-test('an advertisement of a person under the name of ours holds the previous announcer, unless it selects our pools', () => {
+test('a foreign advertisement with the name of our own holds the previous announcer, unless it selects our pools', () => {
   const named = { name: marks.advertisement, ipAddressPools: ['office'] }
   assert.is(look({ nodes: [a], existing: [anAdvertisement(named)] }).isHeld, true)
   const labelled = { ...named, labels: label }

@@ -186,7 +186,7 @@ const rows: Row[] = [
     is: 'has no address yet: the quota is reached.',
   },
   {
-    name: 'a user-chosen address that nobody announces',
+    name: 'a user-chosen address that no program announces',
     service: makeService({ loadBalancerIP: address }),
     is: `requests ${address} as its own`,
   },

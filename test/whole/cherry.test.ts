@@ -71,7 +71,7 @@ test('so does one that a replacement by a manifest hands over, which drops our f
   const address = (await stage.create(loadBalancer('replaced'))).spec.loadBalancerIP
   assert.is(await stage.settled('replaced'), address)
   await stage.send(['replace'], loadBalancer('replaced', { annotations: { [managed]: 'false' } }))
-  await eventually('it shows nothing of ours, and its address is released', async (observe) => {
+  await eventually('it shows no address from eip-admission, and its address is released', async (observe) => {
     const [service, record] = observe([await stage.service('replaced'), await stage.record('replaced')])
     return (shownIn(service) === undefined && record === undefined && placeOf(address) === undefined) || undefined
   })

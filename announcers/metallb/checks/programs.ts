@@ -68,7 +68,7 @@ export const metallbClass = defineSoftwareCheck({
         why: 'eip-admission reserves addresses for Services that nothing announces',
         fix:
           all.size > 1
-            ? `give both programs of MetalLB the same class:  ${right}`
+            ? `give both programs of MetalLB the same class: ${right}`
             : `set --load-balancer-class=${announced} of \`serve\` and \`install\`, or --lb-class of both programs of MetalLB`,
       }
     })

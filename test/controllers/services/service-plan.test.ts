@@ -116,7 +116,7 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
     plan: { step: { do: 'correct-record', record: bound, rival: released } },
   },
   {
-    name: 'a user-chosen address that nobody has checked yet waits',
+    name: 'a user-chosen address that is not checked yet waits',
     seen: {
       service: makeService({ finalizers, loadBalancerIP: '198.51.100.7' }),
       wanted: { kind: 'own', address: '198.51.100.7', where, doubt: { reason: 'unknown', isDecided: false } },
@@ -1101,7 +1101,7 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
     },
   },
   {
-    name: 'a user-chosen address takes the place of ours, which the Service shows still',
+    name: 'a user-chosen address replaces the reserved one, which the Service still shows',
     seen: {
       service: makeService({ finalizers, annotations, loadBalancerIP: '198.51.100.7', status: own }),
       wanted: { kind: 'own', address: '198.51.100.7', where },
@@ -1160,8 +1160,8 @@ for (const { name, seen, plan } of cases) {
 testRows('controllers/services/address-plan.ts', outcomes, [
   'a Service that admission missed first gets the finalizer',
   "a predecessor's Service keeps its address, marked as ours",
-  'a user-chosen address that nobody has checked yet waits',
-  'a user-chosen address takes the place of ours, which the Service shows still',
+  'a user-chosen address that is not checked yet waits',
+  'a user-chosen address replaces the reserved one, which the Service still shows',
   "a person's own address is announced",
   "a record that the sweep is writing for a predecessor's address is left to it, whatever its age",
   'so does one for a Service that is stored with an address of its own',

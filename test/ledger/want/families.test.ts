@@ -104,7 +104,12 @@ const clusterIPs = ['10.0.0.7', 'fd00::7']
 const refusals: { name: string; facts: Facts; old?: Facts; cluster?: ClusterFamilies; isRefused: boolean }[] = [
   { name: 'that names none', facts: {}, isRefused: false },
   { name: 'that names two without a policy', facts: named, isRefused: true },
-  { name: 'that names two without a policy, nobody knows', facts: named, cluster: unknown, isRefused: true },
+  {
+    name: 'that names two without a policy, in a cluster of unknown families',
+    facts: named,
+    cluster: unknown,
+    isRefused: true,
+  },
   { name: 'that names two and wants one', facts: { ...named, ...single }, isRefused: true },
   { name: 'with two cluster IPs and no policy', facts: { clusterIPs }, isRefused: true },
   { name: 'that names and prefers two', facts: both, isRefused: false },

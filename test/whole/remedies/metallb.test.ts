@@ -90,7 +90,7 @@ test('programs of MetalLB that announce two classes', async () => {
   await operator.follow(
     remedyOf('metallb-class', {
       found: [/DaemonSet .* announces Services of the class example.com\/other/],
-      words: /^give both programs of MetalLB the same class:  --lb-class=example.com\/metallb/,
+      words: /^give both programs of MetalLB the same class: --lb-class=example.com\/metallb/,
       act: () => patch(ofMetallb),
     }),
   )
