@@ -188,11 +188,9 @@ function pendingKeys(clock: Clock, observer: QueueObserver | undefined) {
     },
     /** Takes the first key off the queue and marks it as processing. Undefined once the signal has aborted. */
     async next(signal: AbortSignal): Promise<Key | undefined> {
-      await workers.sleepWhile(() => waiting.size === 0, signal)
-      const [first] = waiting
-      if (first === undefined || signal.aborted) return undefined
-      const [key, addedAtMs] = first
-      waiting.delete(key)
+      const added = await workers.firstOf(waiting, signal)
+      if (added === undefined) return undefined
+      const [key, addedAtMs] = added
       processing.add(key)
       observer?.waited(clock.now() - addedAtMs)
       return key
@@ -221,13 +219,18 @@ function wakeableWorkers() {
   }
   return {
     wake,
-    /** Sleeps while there is no key, but not beyond the signal. */
-    async sleepWhile(isEmpty: () => boolean, signal: AbortSignal): Promise<void> {
+    /** Removes the first entry, once there is one, and returns it. Undefined once the signal has aborted. */
+    async firstOf<Value>(waiting: Map<Key, Value>, signal: AbortSignal): Promise<[Key, Value] | undefined> {
       // Each worker needs its own listener: the first worker to end would remove a shared one for all.
       const onAbort = () => wake()
       signal.addEventListener('abort', onAbort, { once: true })
-      while (isEmpty() && !signal.aborted) await awake.promise
+      // A key wakes all workers. Between this check and the removal no other worker may run, so nothing is awaited.
+      while (waiting.size === 0 && !signal.aborted) await awake.promise
       signal.removeEventListener('abort', onAbort)
+      if (signal.aborted) return undefined
+      const [first] = waiting
+      if (first) waiting.delete(first[0])
+      return first
     },
   }
 }

@@ -62,6 +62,20 @@ test('keys are processed in order, as many at a time as there are workers', () =
     { concurrency: 2 },
   ))
 
+test('a single key, which wakes all workers, ends none of them', () =>
+  withQueue(
+    async ({ keys, started, finish }) => {
+      await turn()
+      keys.add('a')
+      await turn()
+      await finish('a')
+      for (const key of ['b', 'c', 'd']) keys.add(key)
+      await turn()
+      assert.equal(started, ['a', 'b', 'c', 'd'])
+    },
+    { concurrency: 3 },
+  ))
+
 test('a key that is added while it is processing is processed once more, after the first processing', () =>
   withQueue(
     async ({ keys, started, finish }) => {
