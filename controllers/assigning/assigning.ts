@@ -12,6 +12,8 @@ import type { ChangeResult } from './cloud-view.ts'
 import { type Claim, type Entry, type Memory, type MemoryDeps, loads, makeMemory, placeOf } from './memory.ts'
 import type { ServiceNodeFacts } from './service-nodes.ts'
 import type { Clock } from '../../kube/clock.ts'
+import type { ElasticIP } from '../../ledger/record/elastic-ip.ts'
+import { isSource } from '../../ledger/record/source.ts'
 import { shortMemory } from '../../lib/short-memory.ts'
 
 export type AssigningDeps = MemoryDeps & {
@@ -236,6 +238,14 @@ function settle({ memory, report }: Room, address: string, seen: SeenAddress): O
 
 /** The owner of an address's reservation. `record`: the uid of the ElasticIP that stays while Services come and go. */
 type Tenancy = { namespace: string | undefined; record: string | undefined }
+
+/** The owner of an address's reservation, from all records. */
+export function tenancyIn(records: readonly ElasticIP[], address: string): Tenancy {
+  const all = records.filter(({ status }) => status?.address === address)
+  const claimed = all.find((record) => !isSource(record))
+  // A provisioned address gets a new record for each Service that claims it.
+  return { namespace: claimed?.spec.claimRef?.namespace, record: (all.find(isSource) ?? claimed)?.metadata.uid }
+}
 
 type UnassignPace = {
   /** How long an address must wait before it may leave its machine. */

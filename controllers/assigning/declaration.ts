@@ -6,7 +6,6 @@ import { type Reflector, reflector } from '../../kube/reflector.ts'
 import { endpointSlices } from '../../kube/resource.ts'
 import { claimKey, isSecond, phaseOf, recordName, reservationIdOf, secondKeys } from '../../ledger/record/elastic-ip.ts'
 import { decidingRecord } from '../../ledger/record/address-use.ts'
-import { isSource } from '../../ledger/record/source.ts'
 import { repeatLater } from '../../lib/repeat.ts'
 import type { ClusterState } from '../../ledger/identity/heartbeats.ts'
 import {
@@ -21,7 +20,7 @@ import type { Dependencies } from '../dependencies.ts'
 import type { ControllerDeclaration } from '../loop/controller.ts'
 import { errorText } from '../loop/reconcile-key.ts'
 import { type ForwardedKeys, forwardedKeys, type Watch, watch } from '../loop/watch.ts'
-import { type Arrival, type Assigning, type AssigningDeps, assigning } from './assigning.ts'
+import { type Arrival, type Assigning, type AssigningDeps, assigning, tenancyIn } from './assigning.ts'
 import type { Halt } from './assigning-plan.ts'
 import { type NodeProbes, nodeProbes } from './node-probes.ts'
 import { servedBy, serviceNameLabel, serviceNodes, withoutUnused } from './service-nodes.ts'
@@ -157,12 +156,7 @@ function recordedIn({
       const record = recordOf(address)
       return record !== undefined && phaseOf(record) === 'Releasing'
     },
-    tenancyOf(address) {
-      const all = caches.records.list().filter(({ status }) => status?.address === address)
-      const claimed = all.find((record) => !isSource(record))
-      // A provisioned address gets a new record for each Service that claims it.
-      return { namespace: claimed?.spec.claimRef?.namespace, record: (all.find(isSource) ?? claimed)?.metadata.uid }
-    },
+    tenancyOf: (address) => tenancyIn(caches.records.list(), address),
     foreignReason: (address, found) => ledger.foreignReason(recordOf(address), found),
   }
 }

@@ -1,6 +1,8 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { CloudError } from '../../../clouds/ports/cloud.ts'
+import { tenancyIn } from '../../../controllers/assigning/assigning.ts'
+import { makeLot, makeRecord } from '../../builders.ts'
 import { world } from './world.ts'
 
 const signal = new AbortController().signal
@@ -619,6 +621,16 @@ test('the addresses of a node that dies are spread over the others', async () =>
   const on = (machine: string) => addresses.filter((address) => at(address) === machine).length
   assert.equal([on('A'), on('B') + on('C')], [0, 40])
   assert.ok(Math.abs(on('B') - on('C')) <= 2, `B ${on('B')}, C ${on('C')}`)
+})
+
+test('the Services that claim a provisioned address share its pace, each in its namespace', () => {
+  const address = '203.0.113.1'
+  const claimed = makeRecord({ phase: 'Bound', address })
+  const unnamed = makeLot('office', { reclaimPolicy: 'Retain' }, { phase: 'Bound', address })
+  const lot = { ...unnamed, metadata: { ...unnamed.metadata, uid: 'lot-1' } }
+  assert.equal(tenancyIn([claimed, lot], address), { namespace: 'default', record: 'lot-1' })
+  assert.equal(tenancyIn([claimed], address), { namespace: 'default', record: 'record-1' })
+  assert.equal(tenancyIn([claimed, lot], '203.0.113.2'), { namespace: undefined, record: undefined })
 })
 
 test.run()
