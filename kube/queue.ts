@@ -170,8 +170,12 @@ function pendingKeys(clock: Clock, observer: QueueObserver | undefined) {
   /** When each key was added that waits for a worker, and each that waits for the end of its processing. */
   const [waiting, dirty] = [new Map<Key, number>(), new Map<Key, number>()]
   const processing = new Set<Key>()
-  const workers = wakeableWorkers()
+  let awake = Promise.withResolvers<void>()
   let isOpen = false
+  const wake = () => {
+    awake.resolve()
+    awake = Promise.withResolvers()
+  }
 
   return {
     open: () => void (isOpen = true),
@@ -184,13 +188,20 @@ function pendingKeys(clock: Clock, observer: QueueObserver | undefined) {
       observer?.added()
       const added = processing.has(key) ? dirty : waiting
       added.set(key, added.get(key) ?? clock.now())
-      workers.wake()
+      wake()
     },
     /** Takes the first key off the queue and marks it as processing. Undefined once the signal has aborted. */
     async next(signal: AbortSignal): Promise<Key | undefined> {
-      const added = await workers.firstOf(waiting, signal)
-      if (added === undefined) return undefined
-      const [key, addedAtMs] = added
+      // Each worker needs its own listener: the first worker to end would remove a shared one for all.
+      const onAbort = () => wake()
+      signal.addEventListener('abort', onAbort, { once: true })
+      // A key wakes all workers, and only one gets it. So nothing is awaited from this check until the key is marked.
+      while (waiting.size === 0 && !signal.aborted) await awake.promise
+      signal.removeEventListener('abort', onAbort)
+      const [first] = waiting
+      if (first === undefined || signal.aborted) return undefined
+      const [key, addedAtMs] = first
+      waiting.delete(key)
       processing.add(key)
       observer?.waited(clock.now() - addedAtMs)
       return key
@@ -204,33 +215,8 @@ function pendingKeys(clock: Clock, observer: QueueObserver | undefined) {
       if (addedAtMs === undefined) return
       dirty.delete(key)
       waiting.set(key, addedAtMs)
-      workers.wake()
+      wake()
     },
     count: () => waiting.size,
-  }
-}
-
-/** Workers that sleep until there may be a key for them. */
-function wakeableWorkers() {
-  let awake = Promise.withResolvers<void>()
-  const wake = () => {
-    awake.resolve()
-    awake = Promise.withResolvers()
-  }
-  return {
-    wake,
-    /** Removes the first entry, once there is one, and returns it. Undefined once the signal has aborted. */
-    async firstOf<Value>(waiting: Map<Key, Value>, signal: AbortSignal): Promise<[Key, Value] | undefined> {
-      // Each worker needs its own listener: the first worker to end would remove a shared one for all.
-      const onAbort = () => wake()
-      signal.addEventListener('abort', onAbort, { once: true })
-      // A key wakes all workers. Between this check and the removal no other worker may run, so nothing is awaited.
-      while (waiting.size === 0 && !signal.aborted) await awake.promise
-      signal.removeEventListener('abort', onAbort)
-      if (signal.aborted) return undefined
-      const [first] = waiting
-      if (first) waiting.delete(first[0])
-      return first
-    },
   }
 }

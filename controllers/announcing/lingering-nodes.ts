@@ -51,7 +51,7 @@ export function lingeringNodes(
       if (!last || waitMs <= 0) return undefined
       leftAtMs.set(address, leftAt)
       const reason =
-        `Node ${last[0]} was deleted, and its machine may continue to announce ${address} for up to ${forMs / 60_000} minutes.  ` +
+        `Node ${last[0]} was deleted, and its machine may continue to announce ${address} for up to ${forMs / 60_000} minutes. ` +
         'The address is released after that, or when the Node exists again'
       return { services: [], waitMs: Math.min(waitMs, pollMs), reason }
     },
