@@ -170,12 +170,8 @@ function pendingKeys(clock: Clock, observer: QueueObserver | undefined) {
   /** When each key was added that waits for a worker, and each that waits for the end of its processing. */
   const [waiting, dirty] = [new Map<Key, number>(), new Map<Key, number>()]
   const processing = new Set<Key>()
-  let awake = Promise.withResolvers<void>()
+  const workers = sleepingWorkers()
   let isOpen = false
-  const wake = () => {
-    awake.resolve()
-    awake = Promise.withResolvers()
-  }
 
   return {
     open: () => void (isOpen = true),
@@ -188,16 +184,12 @@ function pendingKeys(clock: Clock, observer: QueueObserver | undefined) {
       observer?.added()
       const added = processing.has(key) ? dirty : waiting
       added.set(key, added.get(key) ?? clock.now())
-      wake()
+      workers.wake()
     },
     /** Takes the first key off the queue and marks it as processing. Undefined once the signal has aborted. */
     async next(signal: AbortSignal): Promise<Key | undefined> {
-      // Each worker needs its own listener: the first worker to end would remove a shared one for all.
-      const onAbort = () => wake()
-      signal.addEventListener('abort', onAbort, { once: true })
       // A key wakes all workers, and only one gets it. So nothing is awaited from this check until the key is marked.
-      while (waiting.size === 0 && !signal.aborted) await awake.promise
-      signal.removeEventListener('abort', onAbort)
+      while (waiting.size === 0 && !signal.aborted) await workers.sleep(signal)
       const [first] = waiting
       if (first === undefined || signal.aborted) return undefined
       const [key, addedAtMs] = first
@@ -215,8 +207,27 @@ function pendingKeys(clock: Clock, observer: QueueObserver | undefined) {
       if (addedAtMs === undefined) return
       dirty.delete(key)
       waiting.set(key, addedAtMs)
-      wake()
+      workers.wake()
     },
     count: () => waiting.size,
+  }
+}
+
+/** Lets workers sleep until there may be a key for them, but not beyond the signal. */
+function sleepingWorkers() {
+  let awake = Promise.withResolvers<void>()
+  const wake = () => {
+    awake.resolve()
+    awake = Promise.withResolvers()
+  }
+  return {
+    wake,
+    async sleep(signal: AbortSignal): Promise<void> {
+      // Each worker needs its own listener: the first worker to end would remove a shared one for all.
+      const onAbort = () => wake()
+      signal.addEventListener('abort', onAbort, { once: true })
+      await awake.promise
+      signal.removeEventListener('abort', onAbort)
+    },
   }
 }

@@ -95,18 +95,27 @@ async function turn(
   { check, signal, ended }: StepDeps,
   say: (missing: Missing) => void,
 ): Promise<Missing | undefined> {
-  for (const one of ended) {
-    const who = await one.returned?.()
-    if (who !== undefined) await stopAgain(one, who, check)
-  }
-  const missing = await step.missing()
+  const again = await leftAgain(ended, check)
+  const missing = again ?? (await step.missing())
   if (!missing) return undefined
   say(missing)
-  if (!step.act) return missing
   stopIfAborted(signal)
   await check()
+  if (again || !step.act) return missing
   await step.act()
   return step.missing()
+}
+
+/** The pods of stopped programs: a controller that had not seen the stop yet may have created one since. */
+async function leftAgain(ended: readonly TakeoverStep[], check: () => Promise<void>): Promise<Missing | undefined> {
+  for (const one of ended) {
+    if (!one.returned) continue
+    const who = await one.returned()
+    if (who !== undefined) await stopAgain(one, who, check)
+    const missing = await one.missing()
+    if (missing) return missing
+  }
+  return undefined
 }
 
 /** Ends the run: what started a program once may do so at any time, and then both programs act. */

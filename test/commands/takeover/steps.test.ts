@@ -6,12 +6,16 @@ import { type FakeClock, fakeClock } from '../../kube/fake-clock.ts'
 const patienceMs = 60_000
 
 /** Runs steps on a clock that goes on until it ends. Resolves with the end of the run, and what it said. */
-async function endOf(steps: TakeoverStep[], clock: FakeClock): Promise<{ end: string; said: string[] }> {
+async function endOf(
+  steps: TakeoverStep[],
+  clock: FakeClock,
+  check = async () => {},
+): Promise<{ end: string; said: string[] }> {
   const ends: string[] = []
   const said: string[] = []
   void runSteps(steps, {
     record: async () => {},
-    check: async () => {},
+    check,
     tell: (line) => void said.push(line),
     signal: new AbortController().signal,
     clock,
@@ -75,6 +79,39 @@ test('a program that comes back while the last step looks for the last time is s
   assert.match(end, 'Deployment theirs was started again by kubectl, and is stopped again')
   assert.is(isBack, true)
   assert.is(isRunning, false, said.join('\n'))
+})
+
+test('a pod that appears after its program was stopped keeps the next step from acting until it is gone', async () => {
+  const clock = fakeClock()
+  const startMs = clock.now()
+  // A controller creates it from a spec that it read before the stop.
+  const hasPod = () => clock.now() - startMs > 2_000 && clock.now() - startMs < 10_000
+  const stop: TakeoverStep = {
+    title: 'Stop it',
+    missing: async () => (hasPod() ? { text: '1 pod left' } : undefined),
+    returned: async () => undefined,
+  }
+  const actedAtMs: number[] = []
+  const lead: TakeoverStep = {
+    title: 'Lead',
+    missing: async () => (clock.now() - startMs < 12_000 ? { text: 'not leading yet' } : undefined),
+    act: async () => void actedAtMs.push(clock.now() - startMs),
+  }
+  const { end, said } = await endOf([stop, lead], clock)
+  assert.is(end, 'done')
+  assert.ok(said.some((line) => line.includes('1 pod left')))
+  assert.ok(actedAtMs.length > 0 && actedAtMs.every((ms) => ms <= 2_000 || ms >= 10_000), actedAtMs.join())
+})
+
+test('a step that only waits learns at its next look that another run took over', async () => {
+  const clock = fakeClock()
+  const startMs = clock.now()
+  const check = async () => {
+    if (clock.now() - startMs > 5_000) throw new Error('another run took over')
+  }
+  const { end } = await endOf([{ title: 'Wait', missing: async () => ({ text: 'verifying' }) }], clock, check)
+  assert.is(end, 'another run took over')
+  assert.ok(clock.now() - startMs < 7_000)
 })
 
 test.run()
