@@ -57,9 +57,11 @@ test('twenty simultaneous creates of one name at a slow cloud are one Service an
 test('twenty Services that are created at the same moment have twenty addresses', async () => {
   const names = Array.from({ length: 20 }, (_, n) => `many-${n}`)
   calls.clear()
-  const created = await Promise.all(names.map((name) => stage.create(loadBalancer(name))))
-  assert.is(new Set(created.map(({ spec }) => spec.loadBalancerIP)).size, 20)
-  for (const name of names) await stage.settled(name)
+  await Promise.all(names.map((name) => stage.create(loadBalancer(name))))
+  // On a busy machine a review may be too late for the create; then the controller completes it.
+  const addresses = new Set<string>()
+  for (const name of names) addresses.add(await stage.settled(name))
+  assert.is(addresses.size, 20)
   assert.is(stage.calls(routes.reserve), 20)
 })
 
