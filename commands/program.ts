@@ -122,10 +122,10 @@ export const onceCommands: readonly OnceCommand[] = [
     beside: { found: foundVariables },
     summary: 'Takes over, step by step. You can repeat it until it is done.',
     description:
-      'Makes the plan again, and refuses to start if anything blocks the migration. Then it stops the predecessor, frees its lease, ' +
-      'waits until eip-admission leads and has adopted every reservation, and verifies each Service. It may be ' +
-      'stopped and repeated at any time: every step first looks at the cluster. It needs the flags of ' +
-      '`takeover plan`, and the rights of an administrator of the cluster.',
+      'Makes the plan again, and refuses to start if anything blocks the migration. Then it starts eip-admission on ' +
+      'standby, stops the predecessor, frees its lease, waits until eip-admission leads and has adopted every ' +
+      'reservation, and verifies each Service. You can stop and repeat it at any time: every step first looks at the ' +
+      'cluster. It needs the flags of `takeover plan`, and the rights of an administrator of the cluster.',
     start: ({ takeoverApply }, given) =>
       takeoverApply({ ...resolveSettings(takeoverApplySettings, given).values, flags: given.ofServe }),
   },
@@ -136,7 +136,7 @@ export const onceCommands: readonly OnceCommand[] = [
     description:
       "Stops eip-admission, restores Services and MetalLB's objects to the form that the predecessor expects, " +
       'and starts it as it was found. No address changes, and nothing is deleted at the provider. Stop every ' +
-      '`eip-admission serve` outside of the cluster yourself. It may be stopped and repeated at any time.',
+      '`eip-admission serve` outside of the cluster yourself. You can stop and repeat it at any time.',
     start: ({ takeoverUndo }, given) => takeoverUndo(resolveSettings(takeoverUndoSettings, given).values),
   },
 ]
