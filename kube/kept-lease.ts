@@ -60,7 +60,7 @@ export function keptLease({ taken, ...options }: KeptLeaseOptions): KeptLease {
     leave,
     async release() {
       await leave()
-      // If the API server is unreachable, the end of the run already says so.
+      // If the API server is unreachable, the end of the run already reports it.
       await claims.release().catch(() => undefined)
     },
   }

@@ -15,7 +15,7 @@ export type Debian = { root: string; packages: DebianPackage[] }
 
 const release = 'trixie'
 
-/** Debian replaces these with safer versions. The build then uses the new ones and says so: pin them here. */
+/** Debian replaces these with safer versions. The build then uses the new ones and prints their names: pin them here. */
 const pinned: Record<string, string> = {
   'ca-certificates': '20250419+deb13u1',
   libc6: '2.41-12+deb13u5',

@@ -39,7 +39,7 @@ function withFewerScopes(http: VendorHttp): VendorHttp {
   return {
     async call(call, signal) {
       const answer = await http.call({ ...call, accept: [400] }, signal)
-      // If the scopes were not the reason, the second answer says so again.
+      // If the scopes were not the reason, the second answer is the same refusal.
       return answer.status === 400 ? http.call({ ...call, form: grant }, signal) : answer
     },
   }

@@ -29,8 +29,8 @@ export type MoveOptions = {
   signal: AbortSignal
   /**
    * How long a write that begins now may take, including its wait for a turn; asked before each one. With less than
-   * `leastWriteMs`, the move ends with an error that says so. The provider may execute a write after we stop waiting,
-   * so its error then has the outcome `unknown`.
+   * `leastWriteMs`, the move ends with an error. The provider may execute a write after we stop waiting, so its error
+   * then has the outcome `unknown`.
    */
   writeMs: () => number
 }

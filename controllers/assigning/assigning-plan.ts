@@ -4,7 +4,7 @@
 //   ---------------------------+--------------------------------------------+---------------------------
 //   has no reservation of ours | a Service shows it                         | -, says why it has no route
 //   is gone at the cloud       |                                            | -, the sweep tells
-//   is foreign by now          | a Service shows it                         | -, says so
+//   is foreign by now          | a Service shows it                         | -, says whose it is
 //   is not known for certain   |                                            | -, looks again
 //   is to be moved or freed    | another cluster uses our id, or the leader | -, waits
 //                              | has not looked for one yet                 |

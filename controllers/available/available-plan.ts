@@ -4,8 +4,8 @@
 //   --------------------------------+----------------------------------------------------+--------------
 //   does not exist                  | a record still names it as its warm source         | clear-source
 //   is not an available address     |                                                    | -
-//   of which no deletion was sent   | a record holds its reservation, and it does not    | restore-claim
-//                                   | say so, or is Releasing                            |
+//   of which no deletion was sent   | a record holds its reservation, and it names no    | restore-claim
+//                                   | claim, or is Releasing                             |
 //   Releasing                       |                                                    | release
 //   claimed, provisioned no longer  | its record is another one now                      | provision
 //   claimed                         | its record is deleted or has another address       | reclaim

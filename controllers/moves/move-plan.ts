@@ -12,20 +12,20 @@
 //   ----------------------------+--------------------------------------------------------+------------------------------
 //   no machine                  | a node answers (the previous holder first)             | move: unassigned
 //   no machine                  | only nodes answer that the cloud refused lately        | move there: unassigned
-//   no machine                  | no node answers                                        | wait, say so
+//   no machine                  | no node answers                                        | wait, report
 //   several machines            | one of them answers, or another node is good           | move: several
-//   several machines            |                                                        | wait, say so
+//   several machines            |                                                        | wait, report
 //   a machine without such node | a node is good, and it has been so for some time       | move: stranger
 //   a machine without such node |                                                        | wait
 //   such a node                 | it failed too often, and a candidate is good           | move: failed
 //   such a node                 | it failed too often, only refused candidates are good  | move there: failed
-//   such a node                 | it failed too often, and no candidate is good          | wait, say so
+//   such a node                 | it failed too often, and no candidate is good          | wait, report
 //   such a node                 | it failed, but not yet too often                       | wait
 //   such a node                 | the address answered, then failed, not yet too often   | wait
-//   such a node                 | the address failed, perhaps for another bad server     | move: leaving, or wait, say so
+//   such a node                 | the address failed, perhaps for another bad server     | move: leaving, or wait, report
 //   such a node                 | the address failed too often, and a candidate is good  | move: unreachable
 //   such a node                 | it has more reason to leave than a good candidate      | move: leaving
-//   such a node                 | no node may get the address, nor keep it                | stay, say so
+//   such a node                 | no node may get the address, nor keep it                | stay, report
 //   such a node                 |                                                        | stay
 //
 // Each move waits for the pause after earlier moves and tries. There is no automatic failback: a good holder stays.

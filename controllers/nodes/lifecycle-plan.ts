@@ -49,7 +49,7 @@ export function reasonToKeep({ node, id, machines, nodes, ids }: MissingMachine)
 export type Removal = {
   node: Node
   id: string
-  /** How long the provider has said that the machine does not exist, and how long it must say so. */
+  /** How long the provider has reported that the machine does not exist, and how long it must. */
   goneForMs: number
   graceMs: number
   mode: 'delete' | 'report'

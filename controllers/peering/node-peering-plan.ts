@@ -1,4 +1,4 @@
-// The next step until a node speaks BGP, and says so. The first row that applies decides.
+// The next step until a node speaks BGP and its annotations name its peers. The first row that applies decides.
 //
 //   what we know of the node             | and                                            | step
 //   -------------------------------------+------------------------------------------------+----------

@@ -43,7 +43,7 @@ export type ConditionFacts = Pick<Condition, 'status' | 'reason' | 'message'>
 /** The wanted condition: undefined for no condition, `kept` for the existing one. */
 export type WantedCondition = ConditionFacts | 'kept' | undefined
 
-/** How long a Service may lack its address before its condition says so: most get it sooner. */
+/** How long a Service may lack its address before its condition reports it: most get one sooner. */
 const unsaidMs = 5_000
 
 /** How soon we look at a Service without an address again, because a failed claim changes no object. */

@@ -35,7 +35,7 @@ export async function useReservation(deps: LedgerDeps, record: ElasticIP, found:
   return storeReservation(deps, current, found)
 }
 
-/** The spec of a record for a reservation that was found. If the record that retained it is lost, only the marks say so. */
+/** The spec of a record for a reservation that was found. If the record that retained it is lost, the marks show it. */
 function specFor(record: ElasticIP, { location, marks }: Reservation): ElasticIP['spec'] {
   // A warm address is found by its own marks. So it is in its record's location, spelled as Services spell it.
   if (isSource(record)) return record.spec

@@ -22,7 +22,7 @@ export function namedCluster({ usage, cluster }: MarkScheme, marks: Marks): 'our
 /** The mark of a reservation that named no cluster before we adopted it: it may be another cluster's after all. */
 const adoptedMark = 'adopted'
 
-/** The mark of a reservation that outlives its Service. If its record is lost, nothing else says so. */
+/** The mark of a reservation that outlives its Service. If its record is lost, nothing else shows that. */
 const retainedMark = 'retained'
 
 /** The change of marks that adopts a reservation that names no cluster. Our other clusters then ignore it. */

@@ -188,13 +188,13 @@ export function assigned(status: Condition['status'], facts: Omit<ConditionFacts
   return condition('Assigned', { status, ...facts })
 }
 
-/** Whether a Service has held an address of the record. A record that loses its address still says so. */
+/** Whether a Service has held an address of the record. A record that loses its address still shows that. */
 export function hasBeenHeld({ status }: ElasticIP): boolean {
   return status?.conditions?.some(({ type }) => type === 'Assigned') ?? false
 }
 
 /**
- * Whether a Service had the address of a reservation, if the record's status does not say so. Its record was bound, or
+ * Whether a Service had the address of a reservation, if the record's status does not show it. Its record was bound, or
  * its marks say that the address is retained. An order whose answer was lost gave no Service an address.
  */
 export function wasHeld({ spec }: ElasticIP, { marks }: Reservation): boolean {

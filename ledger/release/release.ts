@@ -146,8 +146,8 @@ type Marked = { marked: ElasticIP; written: ElasticIP | undefined }
 
 /**
  * Records that the deletion is requested, requests it, and leaves a release record until the provider has deleted the
- * reservation. Throws AddressInUse while the address is shown: then the record stays too, and says so. A reservation
- * that is not ours to delete is kept, and the record is deleted.
+ * reservation. Throws AddressInUse while the address is shown: then the record stays too, and names the users. A
+ * reservation that is not ours to delete is kept, and the record is deleted.
  */
 async function releaseToCloud(
   deps: SourceReleaseDeps & Pick<ReleaseDeps, 'unassign'>,

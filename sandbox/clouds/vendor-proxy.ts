@@ -80,7 +80,7 @@ function forwardTo({ hostname, port, host, pathname }: URL): RequestListener {
       answer.writeHead(response.statusCode ?? 502, response.headers)
       pipeline(response, answer, () => {})
     })
-    // The simulated cloud cuts connections when a test says so, and the client must see the cut.
+    // The simulated cloud cuts connections when a test tells it to, and the client must see the cut.
     pipeline(incoming, outgoing, (error) => {
       if (error) answer.destroy()
     })

@@ -14,7 +14,7 @@ let current: ProxyAnswer = {}
 async function answer(asked: IncomingMessage, given: ServerResponse): Promise<void> {
   const { delayMs = 0, status } = current
   if (delayMs > 0) await sleep(delayMs)
-  if (status !== undefined) return void given.writeHead(status).end('the proxy says so')
+  if (status !== undefined) return void given.writeHead(status).end('as the proxy was told')
   const { method = 'GET', url: path, headers } = asked
   const call = request({ host: '127.0.0.1', port: ports.api, method, path, headers, agent }, (answered) => {
     given.writeHead(answered.statusCode ?? 502, answered.headers)

@@ -20,7 +20,7 @@ const allIpv4Addresses = '0.0.0.0'
 /** The errors of a host without IPv6. */
 const withoutIpv6 = ['EAFNOSUPPORT', 'EADDRNOTAVAIL']
 
-/** Opens ports. On a host without IPv6, `::` means all IPv4 addresses; the log says so once. */
+/** Opens ports. On a host without IPv6, `::` means all IPv4 addresses, which the log mentions once. */
 export function portOpener(log: Log): OpenPort {
   let hasIpv6 = true
   const openPort: OpenPort = async (use, { host: wanted, port }, listen) => {

@@ -67,7 +67,7 @@ for (const { name, reports, subjects } of heard) {
   })
 }
 
-test('a state that MetalLB may leave automatically says so, and any other does not', () => {
+test('a state that MetalLB may leave automatically may pass, and any other may not', () => {
   const mayPass = (errorSummary: string) =>
     reportedProblems([report('speaker-node-a', { result: 'Invalid', errorSummary }, 'node-a')], state)[0]?.mayPass
   assert.is(mayPass('configuration error: general handler sync state error'), true)

@@ -14,7 +14,7 @@ const ofVendors = [...vendors, 'clouds/dialects.ts']
 
 /** Files outside that name a vendor, and why. */
 const exceptions: Record<string, string> = {
-  'clouds/dialect/policy.ts': 'annotations of a provider that is not in use have no effect, and a warning says so',
+  'clouds/dialect/policy.ts': 'annotations of a provider that is not in use have no effect, and a warning names them',
   'commands/program.ts': 'the help of `takeover` says from which programs it takes a cluster over',
   'settings/common.ts': 'the sentence of --sweep-untagged says whose reservations name no cluster',
   'manifests/generate/files.ts': 'an example for people to type',

@@ -199,7 +199,7 @@ test('a certificate of another CA is refused', () =>
     { tls: { ca: other.cert } },
   ))
 
-test('a certificate that does not name the address is accepted, and the log says so once', () =>
+test('a certificate that does not name the address is accepted, and the log mentions it once', () =>
   withServer(
     status(200),
     async ({ probe, log }) => {

@@ -443,7 +443,7 @@ test('synced resolves after the first list, and rejects when its signal aborts',
     assert.is((await errorOf(still.synced(AbortSignal.timeout(5)))).name, 'AbortError')
   }))
 
-/** Answers when the test says so. */
+/** Answers when the test tells it to. */
 function late(...items: Service[]): { respond: Respond; send: () => void } {
   let send = () => {}
   return {

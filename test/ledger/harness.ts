@@ -81,7 +81,7 @@ export type ProcessOptions = {
   account?: Account | undefined
   timeLimit?: () => TimeLimit
   announcer?: Announcer
-  /** Why the network may still learn an address; it may not unless a test says so. */
+  /** Why the network may still learn an address; it may not unless a test gives a reason. */
   findAnnouncement?: (address: string) => Announcement | undefined
   limits?: Limits
   /** Receives the Events of the Service controller. */

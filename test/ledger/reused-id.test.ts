@@ -64,7 +64,7 @@ test('a Service whose id now belongs to an unmarked address gets another one', a
   assert.equal(harness.cloud.reserved(), [theirs('203.0.113.99')])
 })
 
-test('a Service whose reservation lost its marks keeps its address, and says so', async () => {
+test('a Service whose reservation lost its marks keeps its address, and gets an Event', async () => {
   const { harness, leader } = await withAddress()
   harness.cloud.put(theirs('203.0.113.1'))
   await sweepTwice(leader)
@@ -130,7 +130,7 @@ const keeping: Keeping[] = [
   { name: 'for one sweep', sweeps: 1 },
   { name: 'where the marks name no Service', change: ({ cloud }) => cloud.put(nextAt('203.0.113.1', 'default/else')) },
   { name: 'where no ElasticIP has that reservation', change: dropNext },
-  { name: 'where only lists say so', options: listedOnly, change: (harness) => void (granted = harness) },
+  { name: 'where only lists show it', options: listedOnly, change: (harness) => void (granted = harness) },
 ]
 for (const { name, sweeps = 3, options, change } of keeping)
   test(`a Service keeps an address that is now in another reservation ${name}`, async () => {

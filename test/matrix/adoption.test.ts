@@ -144,7 +144,7 @@ clusterTest(
   },
 )
 
-clusterTest('a second reservation with the marks of a live Service is kept, and an Event says so', async () => {
+clusterTest('a second reservation with the marks of a live Service is kept, and an Event reports it', async () => {
   await startAfterwards()
   const held = await stage.settled('new')
   const second = await stage.order([usage, tagOf('new'), cluster])

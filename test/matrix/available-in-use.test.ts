@@ -213,7 +213,7 @@ test('a Service whose provisioned address vanished at the provider shows it no m
   await stage.run('delete', 'eip', 'fleeting', '--timeout=120s')
 })
 
-test("another cluster's reservation is refused with its marks, and is transferred if an operator says so", async () => {
+test("another cluster's reservation is refused with its marks, and is transferred if an operator confirms it", async () => {
   const marks = [dialect.usage, 'cluster=another-cluster', 'service=abc']
   const ordered = await stage.order(marks)
   await stage.send(['create'], provisioned('foreign', ordered.id))

@@ -170,7 +170,7 @@ test('an ElasticIP that cannot be provisioned says why in its status and in an E
   await message('wrong', new RegExp(`${dialect.cloudName} has no reservation ${unknown}`))
   const event = ['get', 'events', '--field-selector=involvedObject.name=wrong,reason=NotAvailable']
   await eventually(
-    'an Event says so',
+    'an Event reports it',
     async (observe) => observe(await stage.run(...event)).includes(unknown) || undefined,
   )
   const why = `ElasticIP wrong is not Available: ${dialect.cloudName} has no reservation`

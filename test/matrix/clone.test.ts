@@ -57,7 +57,7 @@ const restore = once(async () => {
   return drill
 })
 
-test('the copy finds the heartbeat of the original and says so', async () => {
+test('the copy finds the heartbeat of the original and reports it', async () => {
   const drill = await restore()
   const { status, text } = await drill.health('/readyz')
   assert.is(status, 200)

@@ -57,7 +57,7 @@ async function leader(): Promise<Guardian> {
   return eventually('a guardian leads', () => stage.leader())
 }
 
-test('an API server that refuses loses the address, and an Event says so', async () => {
+test('an API server that refuses loses the address, and an Event reports it', async () => {
   const from = await begin()
   const to = await moves(from, () => from.gate.set('refuses'))
   assert.is(writesSoFar(), writes.length)

@@ -209,7 +209,7 @@ for (const flags of [[], ['--only=control-plane']])
     assert.equal(await get(), before)
   })
 
-test('without the setting the Service stays as it is, and the log says so', async () => {
+test('without the setting the Service stays as it is, and the log reports it', async () => {
   const before = await get()
   assert.ok(before)
   product = await stage.startSwept({ env: dialect.here })

@@ -35,7 +35,7 @@ const isShown = (name: string, address: string, namespace = 'tenant') =>
     async () => shownIn(await stage.service(name, namespace)) === address || undefined,
   )
 const showsNothing = async (name: string) => assert.is(shownIn(await stage.service(name, 'tenant')), undefined)
-/** Checks that a Service with the address is refused, and that a dry run says so, too. */
+/** Checks that a Service with the address is refused, and that a dry run refuses it, too. */
 async function isRefused(address: string, reason: RegExp | string): Promise<void> {
   for (const flags of [[], ['--dry-run=server']]) {
     const { code, stderr } = await create(own('thief', address), ...flags)

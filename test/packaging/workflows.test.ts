@@ -32,7 +32,7 @@ test('every action is pinned by its full commit, with its version beside it', ()
   for (const line of uses) assert.match(line, /^uses: [\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/)
 })
 
-test('no job has more rights than reading, unless it says so', () => {
+test('no job has more rights than reading, unless it declares them', () => {
   for (const file of workflows) assert.match(readFileSync(file, 'utf8'), /\npermissions:\n  contents: read\n/)
 })
 

@@ -88,7 +88,7 @@ async function breakAndRepair(stage: ChartStage, certManager: Child): Promise<vo
     const merge = { data: { 'tls.crt': Buffer.from('-----BEGIN CERT').toString('base64') } }
     await client.patch(secrets, { ...leaf, patch: { merge } })
     await eventually(
-      'both pods say so',
+      'both pods report it',
       () => (logText().match(/serving certificate is kept/g)?.length ?? 0) >= 2 || undefined,
     )
     certManager.signal('SIGCONT')

@@ -79,7 +79,7 @@ test('who waits can give up, and another name is another lock', async () => {
   child.stdin?.end()
 })
 
-test('of two builds of one program one waits for the other, and says so', async () => {
+test('of two builds of one program one waits for the other, and prints that it waits', async () => {
   writeFileSync(join(dir, 'go.mod'), 'module example.com/tool\n\ngo 1.19\n')
   writeFileSync(join(dir, 'go.sum'), '')
   writeFileSync(join(dir, 'main.go'), 'package main\n\nfunc main() { println("built") }\n')

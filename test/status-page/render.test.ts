@@ -35,7 +35,7 @@ test('a cell has the title of its column only where its value does not say what 
 test('a long message stands below its row, over all columns, and leaves them their width', () => {
   const [short, long] = [
     'no quota',
-    'the provider says so much about it that a column of this would squeeze all others',
+    'the provider tells so much about it that a column of this would squeeze all others',
   ]
   const rows = [short, long].map((detail) => [{ text: 'Requested', detail }, { text: 'da' }])
   const block = { kind: 'table' as const, columns: clear('phase', 'location'), rows, empty: '' }

@@ -32,7 +32,7 @@ test('a program that its vendor ships is named with what both write, and with wh
     spec: { replicas: 1, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers } } },
   })
   product = await stage.startSwept({ env })
-  await eventually('an Event says so', async (observe) => {
+  await eventually('an Event reports it', async (observe) => {
     const text = observe(await warnings())
     return (text.includes('both write nodes and Services') && text.includes('-cloud-node-lifecycle')) || undefined
   })

@@ -64,7 +64,7 @@ await eventually(
   () => cloud.control.calls.count('POST /devices/{id}/bgp/sessions') >= 2 || undefined,
 )
 
-test('a healthy cluster has no error and no warning, and doctor says so in words', async () => {
+test('a healthy cluster has no error and no warning, and doctor states that in words', async () => {
   // A controller may need a second attempt after a start, and reports the failure of the first.
   await eventually(
     'doctor finds nothing',

@@ -57,7 +57,7 @@ test('the API server refuses another address and another reservation in a record
   }
 })
 
-test("a record with the address of another one gets its own back, and says so; the other's address moves meanwhile", async () => {
+test("a record with the address of another one gets its own back, and reports it; the other's address moves meanwhile", async () => {
   await product.stop()
   assert.is((await edit('one', { address: null, reservationID: null })).code, 0)
   assert.is((await edit('one', { address: two.address, reservationID: one.id })).code, 0)
@@ -84,7 +84,7 @@ test("a record with the address of another one gets its own back, and says so; t
   assert.is(nodeOf(two.address) === undefined, false)
 })
 
-test('a record with a foreign reservation touches nothing foreign, says so, and finds its own again', async () => {
+test('a record with a foreign reservation touches nothing foreign, reports it, and finds its own again', async () => {
   await product.stop()
   assert.is((await edit('three', { address: null, reservationID: null })).code, 0)
   assert.is((await edit('three', { address: three.address, reservationID: theirs.id })).code, 0)

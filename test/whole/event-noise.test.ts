@@ -39,7 +39,7 @@ test('a Service that the quota refuses again and again is told so once, and then
   assert.equal(await told('missed'), refused)
   quota.set(256)
   await stage.settled('missed')
-  const ended = await eventually('its Event says so', async () => {
+  const ended = await eventually('its Event reports it', async () => {
     const { 'EnsuredLoadBalancer: Ensured load balancer:': ensured, ...before } = await told('missed')
     return ensured === undefined ? undefined : before
   })

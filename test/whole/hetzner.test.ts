@@ -240,7 +240,7 @@ test('mistakes are refused in the words of this cloud', async () => {
   assert.is(await stage.service('refused'), undefined)
 })
 
-test('while another cluster uses the id no address leaves its node, and the Service says so', async () => {
+test('while another cluster uses the id no address leaves its node, and the Service gets an Event', async () => {
   const address = await shows('first')
   const from = nodeOf(address) ?? ''
   await product.stop()

@@ -39,7 +39,7 @@ const annotationsOfNode = async () =>
   Object.keys((await stage.client.get(nodes, { name: 'node-a' }))?.metadata.annotations ?? {})
 const hasAnnotation = async (end: string) => (await annotationsOfNode()).some((name) => name.endsWith(end))
 
-test('a ConfigMap of another name, to which install gave no right: its Service says so', async () => {
+test('a ConfigMap of another name, to which install gave no right: its Service gets an Event', async () => {
   await restart(`metallb:///${namespace}/other`)
   await simulatedNodes(stage).startNode('node-a')
   await stage.create(loadBalancer('web'))

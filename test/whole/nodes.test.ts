@@ -62,7 +62,7 @@ test('a node gets its id, labels and addresses, and loses its taint', async () =
     assert.is(labels[name], 'da')
   assert.is(labels['topology.kubernetes.io/zone'], labels['failure-domain.beta.kubernetes.io/zone'])
   await eventually(
-    'an Event says so',
+    'an Event reports it',
     async () =>
       (await events('full')).includes('cloud-node-controller: Normal Synced Node synced successfully') || undefined,
   )
@@ -118,7 +118,7 @@ test('a node whose name two machines have is not initialized, and an Event says 
   const [one, other] = [device('twin'), device('twin')]
   await register('twin')
   await eventually(
-    'an Event says so',
+    'an Event reports it',
     async () => /Warning SyncNodeFailed .*2 machines may be node twin/.test(await events('twin')) || undefined,
   )
   assert.equal(cloudTaints(await node('twin')), [`${uninitialized}:NoSchedule`])

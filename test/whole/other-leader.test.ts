@@ -83,7 +83,7 @@ test('a predecessor that has pods beside the leader is a warning Event and a met
     const { text } = await product.health('/metrics')
     return observe(/^eip_admission_running_predecessors 1$/m.test(text)) || undefined
   })
-  await eventually('an Event says so', async (observe) => {
+  await eventually('an Event reports it', async (observe) => {
     const events = ['events', '-n', 'kube-system', '--field-selector', 'reason=PredecessorRuns', '-o', 'json']
     return observe(await stage.run('get', ...events)).includes('is running alongside eip-admission') || undefined
   })

@@ -127,7 +127,7 @@ test('a peer group on hold is an Event about each Service, which keeps its addre
   peerGroups.setStatus('PHX', 'ON_HOLD')
   await product.stop()
   product = await stage.start({ env: fromFile, flags })
-  const [{ message } = {}] = await eventually('the first sweep says so', async () => {
+  const [{ message } = {}] = await eventually('the first sweep reports it', async () => {
     const { items } = await stage.client.list(eventResource, { fieldSelector: 'involvedObject.name=web' })
     const found = items.filter(({ reason }) => reason === 'AddressImpaired')
     return found.length > 0 ? found : undefined

@@ -73,7 +73,7 @@ test('a deletion whose answer is lost ends, and the next order of that id keeps 
   assert.equal(tagsOf(id), ['theirs'])
 })
 
-test('an address that was deleted in the console and ordered by others leads to no node of ours, and the Service says so', async () => {
+test('an address that was deleted in the console and ordered by others leads to no node of ours, and the Service gets an Event', async () => {
   const beside = await serve('beside')
   const { id, address } = await serve('taken')
   await product.stop()

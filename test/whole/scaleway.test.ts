@@ -159,7 +159,7 @@ test('an address that a person attached to a machine outside the cluster is not 
   await eventually('the machine has it', () => control.route(address ?? '') === stranger || undefined)
   control.calls.clear()
   await stage.run('delete', 'service', 'lent', '--wait=false')
-  await eventually('an Event says so', async () => {
+  await eventually('an Event reports it', async () => {
     const events = await stage.run('get', 'events', '--field-selector=involvedObject.name=lent')
     return events.includes('so it is not deleted; unassign it') || undefined
   })

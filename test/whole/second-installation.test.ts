@@ -35,9 +35,9 @@ test('install into the same namespace continues, and the process misses no right
 
 /** Waits until /readyz says this about rights. */
 const saidOfRights = (words: RegExp) =>
-  eventually('/readyz says so', async (observe) => words.test(observe(await readyz())) || undefined)
+  eventually('/readyz reports the rights', async (observe) => words.test(observe(await readyz())) || undefined)
 
-test('a process whose rights a second installation took says so in /readyz and a metric', async () => {
+test('a process whose rights a second installation took reports that in /readyz and a metric', async () => {
   await runProduct([...inTwo, '--overwrite'])
   assert.is(await owner(), 'two')
   await stage.run('delete', 'service', 'web', '--wait=false')

@@ -33,7 +33,7 @@ const hasReason = (name: string, reason: string) =>
     return now?.reason === reason ? now : undefined
   })
 
-test('a Service that the provider refuses says so in its condition', async () => {
+test('a Service that the provider refuses has the refusal in its condition', async () => {
   const { status, message } = await hasReason('web', 'Pending')
   assert.is(status, 'False')
   assert.match(message, words.quota)
@@ -98,7 +98,7 @@ test('a Service of another class has none', async () => {
   assert.is(await condition('foreign'), undefined)
 })
 
-test('two Services with one own address and one port: the second waits, says so everywhere, and follows the first', async () => {
+test('two Services with one own address and one port: the second waits, reports it everywhere, and follows the first', async () => {
   const spec = { loadBalancerIP: '198.51.100.7' }
   await stage.create(loadBalancer('first', { spec }))
   await stage.create(loadBalancer('beside', { spec: { ...spec, ports: [{ port: 53, protocol: 'UDP' }] } }))

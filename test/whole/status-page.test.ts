@@ -123,7 +123,7 @@ test('a port that is taken keeps the page away and nothing else, until it is fre
   assert.is((await late.health('/readyz')).status, 200)
   assert.is((await late.health('/status')).status, 404)
   await eventually(
-    'it says so',
+    'the log reports that the page cannot listen',
     () => readFileSync(stage.logOf('eip-admission'), 'utf8').includes('the status page cannot listen') || undefined,
   )
   await once(holder.close(), 'close')

@@ -25,7 +25,7 @@ const reports = (product: Product, expected: RegExp) =>
 
 let product = await stage.startSwept({ env, flags })
 
-test('while the API server calls the webhooks, the metric says so, and nothing else', async () => {
+test('while the API server calls the webhooks, the metric shows it, and nothing else does', async () => {
   await eventually(
     'the probe was answered',
     async () => (await metric(product, 'webhooks_reached')) === '1' || undefined,
@@ -55,7 +55,7 @@ test('a webhook that an operator changed is reported, and that it works again', 
   )
   await patch(url)
   await eventually('it works again', async () => ((await detail(product)) === undefined ? true : undefined))
-  await eventually('an Event says so', async () => /Normal/.test(await events('AdmissionWorking')) || undefined)
+  await eventually('an Event reports it', async () => /Normal/.test(await events('AdmissionWorking')) || undefined)
 })
 
 test('with a clock two hours ahead the API server trusts us no more: Event, metric and detail say why', async () => {

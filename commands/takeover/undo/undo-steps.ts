@@ -114,7 +114,7 @@ export function recordsStep(work: UndoWork): TakeoverStep {
 }
 
 /**
- * Notes the reservations that no program will look after, while their records say so. The next step stores them with
+ * Notes the reservations that no program will look after, while their records name them. The next step stores them with
  * what was found.
  */
 export function noteStep(work: UndoWork, namespace: string, left: LeftReservation[]): TakeoverStep {

@@ -65,7 +65,7 @@ for (const reply of [{ json: {} }, { status: 200 }, { text: '<p>' }] as Reply[])
     })
   })
 
-test('a token that may not see the regions gets an error that says so', async () => {
+test('a token that may not see the regions gets an error about the key', async () => {
   await withRoutes({ 'GET /v1/regions': refusal(403, 'No') }, async (cloud) => {
     assert.is((await cloudErrorOf(cloud.locations(neverAborted))).fault, 'auth')
   })

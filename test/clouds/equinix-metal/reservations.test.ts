@@ -245,7 +245,7 @@ test('an answer without metros is an error, not an empty list', async () => {
   })
 })
 
-test('a token that may not see the metros gets an error that says so', async () => {
+test('a token that may not see the metros gets an error about the key', async () => {
   await withRoutes(
     { 'GET /locations/metros': errors(403, 'Access denied'), [facilities]: { json: {} } },
     async (cloud) => {

@@ -192,7 +192,7 @@ test('sixty moves take turns where the provider refuses some as too many', async
   assert.ok(refused <= 90, `${refused} calls that the provider refused`)
 })
 
-test('an action that fails late says so, and nothing has moved', async () => {
+test('an action that fails late is an error, and nothing has moved', async () => {
   await using cloud = await startCloud({ lock: 'late' }, 300)
   const client = cloud.cloudWith(key)
   const { id } = await client.reserve({ location, marks }, neverAborted)

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { type ScheduleCall, type Lane, makeScheduler, type Pace } from '../../../clouds/http/lanes.ts'
 import { failureOf, neverAborted } from '../scripted-server.ts'
 
-/** Work that begins when its turn comes and ends when the test says so. */
+/** Work that begins when its turn comes and ends when the test tells it to. */
 function gates(schedule: ScheduleCall) {
   const begun: string[] = []
   const open = new Map<string, () => void>()

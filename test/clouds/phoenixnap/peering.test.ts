@@ -87,7 +87,7 @@ test('an address that is lent to a machine is never the source of its sessions',
   assert.equal(new Set(sources), new Set(['198.51.100.1']))
 })
 
-test('a location without BGP says so', async () => {
+test('the error names a location that offers no BGP', async () => {
   await using cloud = await startCloud()
   cloud.control.faults.add({ on: routes.createPeerGroup, answer: 406, message: 'BGP is not offered here' })
   const error = await cloudErrorOf(cloud.cloudWith(secret).peering.enable(wanted, neverAborted))

@@ -320,7 +320,7 @@ test('a look that fails after the write does not say that nothing happened', asy
   assert.equal([error.fault, error.outcome], ['unavailable', 'unknown'])
 })
 
-test('a change that fails after it was accepted says so, and the next move repairs it', async () => {
+test('a change that fails after it was accepted is an error, and the next move repairs it', async () => {
   await using cloud = await open()
   const { id } = await cloud.reserve()
   const machine = cloud.add('one')

@@ -246,7 +246,7 @@ test('a predecessor that a pipeline starts again is stopped, apply says who did 
 })
 
 for (const left of [[finalizer, upstream], [finalizer], [upstream]]) {
-  test(`undo takes ${left.join()} off a Service that is being deleted while another shows its address, and says so`, async () => {
+  test(`undo takes ${left.join()} off a Service that is being deleted while another shows its address, and reports it`, async () => {
     const of = await taken()
     const [web, api] = of.api.stored(services)
     if (!web || !api) return assert.unreachable()
@@ -502,7 +502,7 @@ test('undo says what it resets before its first step', async () => {
   assert.match(before, /Restore the objects of MetalLB; left: \d+ objects.*: [A-Z]\w+ .+ is \w+/)
 })
 
-test('undo by a person who is not an administrator says so, and begins nothing', async () => {
+test('undo by a person who is not an administrator ends with that reason, and begins nothing', async () => {
   const of = await taken()
   const before = visible(of)
   of.state.lacks = true

@@ -58,7 +58,7 @@ test('two that begin in the same moment: one is refused', async () => {
   assert.match(other, /^refused: /)
 })
 
-test('a run that died keeps the next one waiting until its lease has expired, and says so', async () => {
+test('a run that died keeps the next one waiting until its lease has expired, and prints why', async () => {
   const of = world()
   of.state.isOurs = true
   of.state.kills = 6

@@ -343,7 +343,7 @@ test('two Services with one address and port keep it, and the plan says what hap
   assert.match(remedyText(found?.remedy ?? ''), 'the address stays')
 })
 
-test('what could not be read is a lack of rights only where the API server says so', () => {
+test('what could not be read is a lack of rights only where the API server denies it', () => {
   const remedyOf = (fact: object) =>
     remedyText(unreadFindings({ services: { unread: 'no', ...fact } } as unknown as TakeoverFacts)[0]?.remedy ?? '')
   assert.match(remedyOf({ isForbidden: true }), 'with the rights to read it')

@@ -38,7 +38,7 @@ function scene(answer: () => Promise<ConfigureResult> = () => Promise.resolve(se
   }
 }
 
-test('an address counts as announced while our caches say so, and while it is written', async () => {
+test('an address counts as announced while our caches contain it, and while it is written', async () => {
   const { world, pass, findAnnouncement } = scene()
   assert.equal(await findAnnouncement(), { services: ['default/web'] })
   await pass()

@@ -66,7 +66,7 @@ function scene() {
   return { world, configurator, pass, addConfigMap, done, lines: log.lines }
 }
 
-test('while there is neither, each pass says so and looks again, and a ConfigMap that comes later is used', async () => {
+test('while there is neither, each pass reports it and looks again, and a ConfigMap that comes later is used', async () => {
   const { pass, addConfigMap } = scene()
   for (const _ of [1, 2]) assert.match(await pass(), 'there are neither custom resources of MetalLB nor a ConfigMap')
   addConfigMap()

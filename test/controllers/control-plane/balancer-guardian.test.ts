@@ -257,7 +257,7 @@ inWorld('answers that are lost double nothing', async (world) => {
   assert.equal([world.control.balancers.pools().length, world.shown().length], [1, 3])
 })
 
-inWorld('a balancer that does not exist is not created, and a problem says so', async (world) => {
+inWorld('a balancer that does not exist is not created, and a problem names it', async (world) => {
   world.control.balancers.vanish(world.id)
   void world.lead()
   await world.problem(`the project has no load balancer ${world.id}. eip-admission creates none`)

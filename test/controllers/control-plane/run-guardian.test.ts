@@ -39,7 +39,7 @@ test('a process whose guardian leads and turns no more ends at once', async () =
   }
 })
 
-test('a guardian that cannot read the address says so, asks again, and leads as soon as it knows it', async () => {
+test('a guardian that cannot read the address reports it, asks again, and leads as soon as it knows it', async () => {
   const ending = new AbortController()
   const log = recordedLog()
   const leads = Promise.withResolvers<void>()

@@ -303,7 +303,7 @@ test('a step that is needed again and again does not settle, however fast the ch
   assert.equal(reported[0]?.message, `the step show-address keeps repeating. ${advice}`)
 })
 
-test('a disputed key is looked at when its hold ends, if its reconcile says so, however long the back-off is', async () => {
+test('a disputed key is looked at when its hold ends, if its reconcile asks for that, however long the back-off is', async () => {
   const clock = fakeClock()
   const { controller, results } = makeController(
     () => ({ againInMs: 20, steps: ['withdraw'] }),

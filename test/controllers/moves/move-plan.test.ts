@@ -53,7 +53,7 @@ function decide(states: States, facts: Partial<MoveFacts>): string {
   const decision = planMove({ ...base, nodes: nodesOf(states), ...facts })
   if (decision.do === 'move') return `${decision.reason} -> ${decision.to.name}`
   if (decision.problem === undefined) return decision.do
-  return decision.do === 'wait' ? 'problem' : `${decision.do}, says so`
+  return decision.do === 'wait' ? 'problem' : `${decision.do}, reports`
 }
 
 /** These machines were refused, the first one is tried again first. */
@@ -234,7 +234,7 @@ rows.push(
     'several -> b',
   ],
   ['the holder is such a node', { a: [well, excluded], b: well }, excluding, 'leaving -> b'],
-  ['all are such nodes', { a: [well, excluded], b: [well, excluded] }, excluding, 'stay, says so'],
+  ['all are such nodes', { a: [well, excluded], b: [well, excluded] }, excluding, 'stay, reports'],
   ['control-plane nodes all have the label', { a: bad, b: [well, excluded] }, {}, 'failed -> b'],
 )
 
@@ -307,7 +307,7 @@ for (const [what, facts, problem] of problems)
   })
 
 /** The word of a decision in the table. */
-const wordOf = (decision: string) => (decision === 'problem' ? 'say so' : (/^[a-z]+/.exec(decision)?.[0] ?? ''))
+const wordOf = (decision: string) => (decision === 'problem' ? 'report' : (/^[a-z]+/.exec(decision)?.[0] ?? ''))
 testRows(
   'controllers/moves/move-plan.ts',
   rows.map(([what, , , decision]) => [what, wordOf(decision)]),

@@ -183,7 +183,7 @@ test('a Service that gets its address within seconds has one write and one Event
   assert.is(written.length, 1)
 })
 
-test('a Service that waits says so after five seconds, once, and keeps the time of the transition', async () => {
+test('the condition of a Service that waits reports it after five seconds, once, and keeps the time of the transition', async () => {
   const { look, pass, show, want, told, written } = play()
   await look()
   pass(5_000)
@@ -201,7 +201,7 @@ test('a Service that waits says so after five seconds, once, and keeps the time 
   assert.equal(told, [`EnsuredLoadBalancer: Ensured load balancer: ${address}`])
 })
 
-test('a Service with a mistake says so at once', async () => {
+test('the condition of a Service with a mistake names it at once', async () => {
   const { look, want, written } = play()
   want({ kind: 'wrong', problems: ['no'] })
   await look()

@@ -575,7 +575,7 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
     plan: { step: { do: 'release', record: bound } },
   },
   {
-    name: 'or retained, if its policy says so',
+    name: 'or retained, if its policy is Retain',
     seen: {
       service: makeService({ ...shown, deletionTimestamp: 'now' }),
       record: { ...bound, spec: { ...bound.spec, reclaimPolicy: 'Retain' } },
@@ -583,7 +583,7 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
     plan: { step: { do: 'retain', record: { ...bound, spec: { ...bound.spec, reclaimPolicy: 'Retain' } } } },
   },
   {
-    name: 'or retained, if the Service says so later',
+    name: 'or retained, if the Service requests that later',
     seen: {
       service: makeService({ ...shown, annotations: keeping, deletionTimestamp: 'now' }),
       wanted: { ...base.wanted, reclaim: 'Retain' },
@@ -592,7 +592,7 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
     plan: { step: { do: 'retain', record: bound } },
   },
   {
-    name: 'or retained, if a Service says so that a setting has made wrong',
+    name: 'or retained, if a Service requests it that a setting has made wrong',
     seen: {
       service: makeService({ ...shown, annotations: keeping, deletionTimestamp: 'now' }),
       wanted: mistaken,
@@ -601,7 +601,7 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
     plan: { step: { do: 'retain', record: bound } },
   },
   {
-    name: 'but not where no Service may say so',
+    name: 'but not where no Service may request it',
     seen: {
       service: makeService({ ...shown, annotations: keeping, deletionTimestamp: 'now' }),
       policy: { reclaimPolicy: 'Delete', allowRetain: false },
@@ -708,7 +708,7 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
     plan: { step: { do: 'set-reclaim-policy', record: guardedUnwritten, reclaim: 'Retain' } },
   },
   {
-    name: 'a Service that is deleted as soon as its protection ends says so before it goes',
+    name: 'a Service that is deleted as soon as its protection ends records that before it goes',
     seen: {
       service: makeService({ ...shown, deletionTimestamp: 'now' }),
       record: guarded,
@@ -740,7 +740,7 @@ const cases: { name: string; seen: Partial<ServiceSeen>; plan: ServicePlan }[] =
     plan: { step: { do: 'remove-finalizers' } },
   },
   {
-    name: 'one that lost its status says so, too',
+    name: 'one that lost its status records it, too',
     seen: {
       service: makeService({ ...shown, annotations: protecting, deletionTimestamp: 'now' }),
       record: unwritten,
@@ -1190,7 +1190,7 @@ testRows('controllers/services/removal-plan.ts', outcomes, [
   'a retained address stays',
   'but not before the software will heed it, with eip-admission.dev/address-cleanup',
   'the record says that it is retained before a Service goes that is withdrawn only then',
-  'a Service that is deleted as soon as its protection ends says so before it goes',
+  'a Service that is deleted as soon as its protection ends records that before it goes',
   'its deletion goes first',
   'the address of a deleted Service is withdrawn first',
   'a Service that opted out by a manifest, which lacks our finalizer, withdraws its address first',

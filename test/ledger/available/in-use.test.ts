@@ -270,7 +270,7 @@ const foreign = makeReservation({
   marks: { ...serviceMarks({ ...scheme, cluster: 'cluster-2' }, 'default/shop') },
 })
 
-test("another cluster's reservation is refused with its marks, and taken if an operator says so", async () => {
+test("another cluster's reservation is refused with its marks, and taken if an operator confirms it", async () => {
   const { harness, process, problem = '' } = await provisionedOffice({ reclaimPolicy: 'Retain' }, foreign)
   assert.match(problem, 'reservation own-1 belongs to another cluster according to its marks')
   assert.match(problem, 'cluster=cluster-2')

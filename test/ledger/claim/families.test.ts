@@ -17,7 +17,7 @@ const marks = serviceMarks(scheme, 'default/web')
 const verdict = (claimed: ClaimResult) =>
   claimed.kind === 'held' ? claimed.address : `${claimed.kind}: ${claimed.reason}`
 
-test('a claim of an IPv6 address orders one, and the record says so', async () => {
+test('a claim of an IPv6 address orders one, and the record names the family', async () => {
   const harness = makeHarness()
   harness.setAdoptionMark()
   assert.is(verdict(await harness.alone('a').claim(six)), '2001:db8::1')

@@ -209,7 +209,7 @@ test('marks that name another Service stay, even if another address has the id',
   }
 })
 
-test('an adopted address is retained if its marks say so', async () => {
+test('an adopted address is retained if its marks call it retained', async () => {
   for (const [of, policy] of [
     [marks, 'Delete'],
     [kept, 'Retain'],

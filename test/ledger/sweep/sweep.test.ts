@@ -39,7 +39,7 @@ test("a predecessor's reservation of a live Service becomes its record, and the 
   assert.ok(await isAdopted(harness))
 })
 
-test('an adopted address outlives its Service if the default policy says so', async () => {
+test('an adopted address outlives its Service if the default policy is Retain', async () => {
   const harness = makeHarness({ scheme, sweepsUntagged: false, policy: { ...usualPolicy, reclaimPolicy: 'Retain' } })
   harness.cloud.put(old)
   harness.addService(makeService())

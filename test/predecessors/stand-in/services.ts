@@ -84,7 +84,7 @@ function requesting(service: Service, address: string, { requestAnnotation: name
   return { ...service, metadata: { ...metadata, annotations: { ...metadata.annotations, [name]: address } } }
 }
 
-/** Writes the status, unless it says so. */
+/** Writes the status, unless it already shows the address. */
 async function show(client: KubeClient, key: Counted, address: string): Promise<void> {
   const ingress = (await client.get(services, key))?.status?.loadBalancer?.ingress ?? []
   if (ingress.length === 1 && ingress[0]?.ip === address) return

@@ -15,7 +15,7 @@ export function walkByCommands(program: PredecessorProgram, { rounds = 1, ...opt
   return onScene(cluster, (scene) => walk(scene, byCommands(program), rounds))
 }
 
-/** Plans, applies and, when the command says so, starts our process as a person without the chart does. */
+/** Plans, applies and, when the command asks for it, starts our process as a person without the chart does. */
 export function byCommands(program: PredecessorProgram): Way {
   return {
     there: async (scene) => {

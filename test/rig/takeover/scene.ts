@@ -189,7 +189,7 @@ function sceneOf({ stage, rig, provider, source, predecessor, metallb }: Parts):
   }
 }
 
-/** Marks the speakers' pods as ready, as kubelets do, and waits until their DaemonSet says so. */
+/** Marks the speakers' pods as ready, as kubelets do, and waits until their DaemonSet counts them. */
 async function speakersReady({ client }: TestStage, count: number): Promise<void> {
   await eventually(`${count} speakers are ready`, async (observe) => {
     const waiting = (await listAll(client, pods, { namespace })).filter(({ status }) => status?.phase !== 'Running')

@@ -14,7 +14,7 @@ type Door = {
   closeUnused: () => void
 }
 
-/** A server that bounds its connections. It answers `/slow` only when the test says so. */
+/** A server that bounds its connections. It answers `/slow` only when the test tells it to. */
 async function withDoor(max: number, play: (door: Door) => Promise<void>): Promise<void> {
   const waiting: (() => void)[] = []
   const server = createServer((request, response) => {

@@ -80,7 +80,7 @@ test('0.0.0.0 means IPv4 alone', async () => {
 const failure = (code: string) => Object.assign(new Error(`listen ${code}`), { code })
 
 for (const code of ['EAFNOSUPPORT', 'EADDRNOTAVAIL'])
-  test(`on a machine that answers ${code} to IPv6, all addresses are those of IPv4, and one line says so`, async () => {
+  test(`on a machine that answers ${code} to IPv6, all addresses are those of IPv4, and one log line says why`, async () => {
     const recorded = recordedLog()
     const tried: string[] = []
     const listen = async ({ host, port }: Address) => {

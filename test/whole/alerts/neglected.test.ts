@@ -90,7 +90,7 @@ test(
     await pass(10)
     stage.cloud.control.devices.remove(id)
     await say('lost', 'Unknown')
-    await eventually('an Event says so', async () => (await events('lost')).includes('NodeNotDeleted') || undefined)
+    await eventually('an Event reports it', async () => (await events('lost')).includes('NodeNotDeleted') || undefined)
     await pass(60)
     await expect(['EIPAdmissionNodeRemovalHeld'])
     await stage.run('delete', 'node', 'lost')
