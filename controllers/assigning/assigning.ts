@@ -114,10 +114,12 @@ export function assigning(deps: AssigningDeps): Assigning {
 
 async function look(room: Room, address: string, signal: AbortSignal): Promise<SeenAddress> {
   const { memory, showing, reservationOf, isReleasing, halt } = room
+  const asked = reservationOf(address)
+  if (asked !== undefined && !memory.entryOf(address).view.isKnown(asked)) await memory.look(address, asked, signal)
+  // The cluster is read after the provider, which may take seconds: meanwhile a Service may have got the address.
   const [services, id] = [showing(address), reservationOf(address)]
   const entry = memory.claimedBy(address, services.join())
   if (services.length > 0) entry.isLeaving = false
-  if (id !== undefined && !entry.view.isKnown(id)) await memory.look(address, id, signal)
   // A previous leader may have begun the release while yet another one moved the address.
   if (services.length === 0 && isReleasing(address)) entry.isLeaving = true
   const { view, isLeaving } = entry

@@ -415,6 +415,30 @@ test('the state that a release sees as free may be a minute old, so it is read a
   assert.is(at(), '')
 })
 
+test('an address stays at its machine if a Service shows it again while the provider is read before it is taken', async () => {
+  const [first, second] = ['203.0.113.1', '203.0.113.2']
+  const { run, at, set, shown, free, fail, clock, slowDown, writes } = world([first, second])
+  for (const address of [first, second]) {
+    set(`id-${address}`, ['A'])
+    await run(address)
+    shown.delete(address)
+    await clock.pass(11_000)
+    free(address)
+  }
+  // The other address keeps the machine for so long that the last answer is too old for a write.
+  fail(async (done) => {
+    await clock.sleep(11_000)
+    done()
+  })
+  const runs = [run(second), run(first)]
+  slowDown(1_000, 1)
+  await clock.pass(11_500)
+  shown.set(first, ['default/again'])
+  await clock.pass(5_000)
+  await Promise.all(runs)
+  assert.equal([at(first), at(second), writes], ['A', '', [`id-${second} -> nobody`]])
+})
+
 test('an address that waits for its turn at a machine waits for another turn where it is to go elsewhere by then', async () => {
   const { run, fail, writes, failed, serving } = world(['203.0.113.1', '203.0.113.2', '203.0.113.3'])
   const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
