@@ -6,7 +6,7 @@ import {
   type ReservationRequest,
   type Location,
 } from '../ports/cloud.ts'
-import { hasMarks } from '../ports/marks.ts'
+import { changedInTurn, hasMarks } from '../ports/marks.ts'
 import { isRefused, unlessGone } from '../ports/vendor-errors.ts'
 import { requireUnassigned, unreadableError } from './errors.ts'
 import { type Address, parseReservation } from './parse-address.ts'
@@ -17,7 +17,7 @@ import { type Fields, fieldsOf, itemsOf, textOf, idOf } from '../http/loose-json
 export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
   const seen = firstSeen()
   const dated = (found: Address['reservation']): Reservation => ({ ...found, createdAt: seen.of(found.id) })
-  return {
+  return changedInTurn({
     async reservations(marks, signal) {
       const found = (await project.addresses.fresh(signal)).map(({ reservation }) => reservation)
       seen.keepOnly(found.map(({ id }) => id))
@@ -39,7 +39,7 @@ export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
     },
     release: (reservation, signal) => release(project, reservation, signal),
     locations: (signal) => listLocations(project, signal),
-  }
+  })
 }
 
 /** Reserves an address. If the provider refuses the region, its text may be another or an old name for one. */

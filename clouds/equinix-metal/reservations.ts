@@ -8,7 +8,7 @@ import {
 } from '../ports/cloud.ts'
 import { type Fields, fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
 import type { VendorCall } from '../http/request.ts'
-import { hasMarks } from '../ports/marks.ts'
+import { changedInTurn, hasMarks } from '../ports/marks.ts'
 import { unlessGone } from '../ports/vendor-errors.ts'
 import { refusal, requireProject, requireSameId, requireUnassigned, unreadableError } from './errors.ts'
 import { type Project, projectHints, type List, wholeList } from './project.ts'
@@ -26,7 +26,7 @@ import {
 
 /** The reservations of a project. */
 export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
-  return {
+  return changedInTurn({
     reservations: async (marks, signal) =>
       (await wholeList(project.http, addressesOf(project), signal))
         .filter(isReservation)
@@ -49,7 +49,7 @@ export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
     },
     release: (reservation, signal) => release(project, reservation, signal),
     locations: (signal) => listLocations(project, signal),
-  }
+  })
 }
 
 /** The list of all public addresses of a project. */

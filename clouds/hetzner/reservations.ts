@@ -8,7 +8,7 @@ import {
   type Reservation,
   type ReservationRequest,
 } from '../ports/cloud.ts'
-import { hasMarks } from '../ports/marks.ts'
+import { changedInTurn, hasMarks } from '../ports/marks.ts'
 import { type FloatingIp, parseFloatingIp, labelsOf } from './parse-floating-ip.ts'
 import { refusal, unreadableError, errorCode, requireSameId, requireUnassigned } from './errors.ts'
 import { type Project, readList } from './project.ts'
@@ -17,7 +17,7 @@ import type { VendorCall } from '../http/request.ts'
 
 /** The floating IPs of a project. */
 export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
-  return {
+  return changedInTurn({
     reservations: async (marks, signal) =>
       (await project.addresses.fresh(signal))
         .map(({ reservation }) => reservation)
@@ -41,7 +41,7 @@ export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
       return new Map(blocked.map(({ reservation }) => [reservation.id, 'it is blocked']))
     },
     locations: (signal) => listLocations(project, signal),
-  }
+  })
 }
 
 /**

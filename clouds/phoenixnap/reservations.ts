@@ -1,5 +1,5 @@
 import type { Cloud, Marked, Marks, Reservation, ReservationRequest } from '../ports/cloud.ts'
-import { hasMarks } from '../ports/marks.ts'
+import { changedInTurn, hasMarks } from '../ports/marks.ts'
 import { type Account, groupOf, pathOf, readList, findBlock, findListed } from './account.ts'
 import { isRefused, refusal, requireUnassigned, unreadableError } from './errors.ts'
 import { parseBlock } from './parse-block.ts'
@@ -12,7 +12,7 @@ type Reserving = Account & { names: TagNames }
 /** The IPv4 blocks of an account. Our address is a block of two, the smallest that the vendor sells. */
 export function reservationsOf(account: Account): Omit<Cloud, 'name' | 'locations'> {
   const reserving = { ...account, names: tagNamesOf(account) }
-  return {
+  return changedInTurn({
     reservations: (marks, signal) => listReservations(account, marks, signal),
     reservation: async (id, signal) => (await findBlock(account, id, signal))?.reservation,
     reserve: (request, signal) => reserve(reserving, request, signal),
@@ -28,7 +28,7 @@ export function reservationsOf(account: Account): Omit<Cloud, 'name' | 'location
     },
     release: (reservation, signal) => release(account, reservation, signal),
     problems: (signal) => findProblems(account, signal),
-  }
+  })
 }
 
 /** The API filters by one mark, and we compare the others. */

@@ -4,9 +4,8 @@ import { machinesOf } from './machines.ts'
 import { projectAt, type Project, pathOf, findFlexibleIp, findListed } from './project.ts'
 import { vendorHttp, type ClientOptions } from '../http/client.ts'
 import { type Assignments } from '../ports/assignments.ts'
-import { hasMarks } from '../ports/marks.ts'
+import { changedInTurn, hasMarks } from '../ports/marks.ts'
 import type { Vendor } from '../ports/cloud-provider.ts'
-import { inTurn } from '../../lib/in-turn.ts'
 import type { Cloud, Marked, Reservation, ReservationRequest, Location } from '../ports/cloud.ts'
 import { unlessGone } from '../ports/vendor-errors.ts'
 import { parseFlexibleIp } from './parse-flexible-ip.ts'
@@ -39,20 +38,18 @@ export function scaleway(options: ScalewayOptions): Vendor & { assignments: Assi
 
 function reservationsOf(project: Project): Omit<Cloud, 'name'> {
   // The provider reuses the id of a deleted address. A change in flight would then apply to the next order's address.
-  const changes = inTurn()
-  return {
+  return changedInTurn({
     reservations: async (marks, signal) =>
       (await project.addresses.fresh(signal))
         .map(({ reservation }) => reservation)
         .filter((reservation) => hasMarks(reservation.marks, marks)),
     reservation: async (id, signal) => (await findFlexibleIp(project, { id }, signal))?.reservation,
     reserve: (request, signal) => reserve(project, request, signal),
-    mark: (reservation, marks, signal) =>
-      changes.run(reservation.id, () => mark(project, { reservation, marks }, signal)),
-    release: (reservation, signal) => changes.run(reservation.id, () => release(project, reservation, signal)),
+    mark: (reservation, marks, signal) => mark(project, { reservation, marks }, signal),
+    release: (reservation, signal) => release(project, reservation, signal),
     // The API lists no zones.
     locations: async () => [...zones],
-  }
+  })
 }
 
 /** Orders an address, once: the API has no name or key by which it would recognize a second attempt. */

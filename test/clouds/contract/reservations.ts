@@ -80,6 +80,14 @@ function marking(on: On): void {
     assert.equal(idsOf(await list(stage, { service: 'other==' })), [id])
   })
 
+  on('of two changes of the marks at the same time, none undoes the other', async (stage) => {
+    const { id } = await reserve(stage)
+    const change = (mark: Record<string, string>) => stage.cloud.mark({ id, marks: {} }, mark, neverAborted)
+    await Promise.all([change({ service: 'other==' }), change({ sign: 'one' })])
+    const found = await stage.cloud.reservation(id, neverAborted)
+    assert.equal({ ...found?.marks }, { ...marks, service: 'other==', sign: 'one' })
+  })
+
   on('marks that are there already need no second write, and what no longer exists none at all', async (stage) => {
     const { id } = await reserve(stage)
     stage.control.calls.clear()
