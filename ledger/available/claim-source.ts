@@ -65,9 +65,13 @@ async function claimWarm(deps: SourceDeps, record: ElasticIP, preferred: Elastic
       current = await setSource(deps, current, source)
       if (!source) return { record: current }
     }
+  } catch (error) {
+    // The API server did not answer, or another process wrote the record: this one was perhaps not claimed.
+    if (source) used.push(source)
+    throw error
   } finally {
     // The users may let go of an address without a change to its record, so the next claim tries it again.
-    for (const source of used) deps.warmCandidates.unpick(source)
+    for (const one of used) deps.warmCandidates.unpick(one)
   }
 }
 

@@ -122,6 +122,18 @@ test('a claim does not take a warm address in another location', async () => {
   assert.ok(sources(harness).every(isAvailable))
 })
 
+test('a warm address that a failed claim did not get is tried by the next claim', async () => {
+  const kube: Hooks = {}
+  const { harness, process } = await warmHarness(1, { kube })
+  kube.before = ({ verb }) => {
+    if (verb === 'list') throw new KubeError('busy', { status: 500, reason: 'InternalError' })
+  }
+  await process.claim().catch(() => undefined)
+  kube.before = undefined
+  assert.is(addressOf(await process.claim({ key: 'default/other' })), '203.0.113.1')
+  assert.is(harness.cloud.calls.reserve, 1)
+})
+
 test('when three replicas serve fifty Services from ten warm addresses, no two Services share an address', async () => {
   const slow = { before: () => sleep(Math.random() * 5) }
   const { harness, process } = await warmHarness(10)
