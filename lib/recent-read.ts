@@ -35,6 +35,8 @@ export function recentRead<T>({ read, now }: RecentReadOptions<T>): RecentRead<T
       return result
     } catch (error) {
       reading.state = 'failed'
+      // The caller left, as at the end of a term: that says nothing about the next read.
+      if (signal.aborted && last === reading) last = undefined
       throw error
     } finally {
       reading.endedAtMs = now()

@@ -48,6 +48,18 @@ test('an error is shared for two seconds, however old a value may be', async () 
   assert.equal([await again, reads.length], [2, 2])
 })
 
+test('a read that ended because its caller left is repeated at once', async () => {
+  const { reads, shared, within } = makeRead()
+  const leaving = new AbortController()
+  const left = shared.within(0, leaving.signal).catch(String)
+  leaving.abort()
+  reads[0]?.reject(new Error('canceled'))
+  assert.is(await left, 'Error: canceled')
+  const again = within(60_000)
+  reads[1]?.resolve(2)
+  assert.equal([await again, reads.length], [2, 2])
+})
+
 test('the last value stays known after an error', async () => {
   const { reads, time, shared, within } = makeRead()
   assert.is(shared.latest(), undefined)
