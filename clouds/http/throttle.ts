@@ -37,6 +37,7 @@ export function makeThrottle(): Throttle {
   let pauseMs = 0
   let nextAtMs = -Infinity
   let slowedAtMs = -Infinity
+  const leftMs = () => nextAtMs - performance.now()
   const isScarce = () => quota.left < kept.share * quota.limit
   const isEnough = () => (quota.paceMs === undefined ? turns.size === 0 : quota.left > turns.size)
   const cloudsPaceMs = () => (isEnough() ? undefined : quota.paceMs)
@@ -46,7 +47,8 @@ export function makeThrottle(): Throttle {
         await savers.add(() => sleep(isScarce() ? kept.pauseMs : 0, undefined, { signal }), { priority, signal })
       if (pauseMs === 0) return
       const wait = async () => {
-        await sleep(Math.max(0, nextAtMs - performance.now()), undefined, { signal })
+        // Another call may be refused meanwhile, which postpones this turn.
+        for (let ms = leftMs(); ms > 0; ms = leftMs()) await sleep(ms, undefined, { signal })
         nextAtMs = performance.now() + pauseMs
       }
       await turns.add(wait, { priority, signal })

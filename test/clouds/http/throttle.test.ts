@@ -41,6 +41,15 @@ test('after a refusal calls begin one after the other, with a pause that grows w
   }
 })
 
+test('a refusal also holds the call whose turn is about to come', async () => {
+  const throttle = makeThrottle()
+  throttle.noteResult('refused', performance.now())
+  const next = waits(throttle, 1)
+  throttle.noteResult('refused', performance.now())
+  const [waitedMs = 0] = await next
+  assert.ok(waitedMs > 190, `${waitedMs} ms`)
+})
+
 test('a call whose caller gives up leaves its place, and the next has its turn', async () => {
   const throttle = makeThrottle()
   throttle.noteResult('refused', performance.now())
