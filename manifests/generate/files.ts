@@ -222,12 +222,12 @@ helm install eip-admission manifests/chart --namespace eip-admission \\
 \`\`\`
 
 No image is published yet: [build one](${docs}/guides/install.md#the-image) and name it with \`image.repository\` and
-\`image.tag\`. One release for each cluster: the names of its objects are fixed. [How to install, upgrade and
-uninstall](${docs}/guides/install.md) has the rest.
+\`image.tag\`. Install the chart once per cluster, because the names of its objects are fixed. [The
+guide](${docs}/guides/install.md) covers upgrades and uninstalling too.
 
 ## Values
 
-\`settings\` takes every flag of \`eip-admission serve\` ([all settings](${docs}/reference/settings.md)). Helm refuses
+\`settings\` takes the flags of \`eip-admission serve\` that have no value of their own here ([all settings](${docs}/reference/settings.md)). Helm refuses
 names that the chosen cloud does not have.
 `
 

@@ -57,11 +57,11 @@ export const pods: ValueRow[] = rowsOf({
   replicas: {
     default: 2,
     sentence:
-      'Number of pods. All answer reviews, one leads. A rollout never goes below it; on the host network it goes one ' +
-      'below, and ends only if there are that many nodes. With 0 the guardians of the control-plane address stop too.',
+      'Number of pods. All answer reviews; one leads. A rollout keeps that many ready, or one fewer on the host network, ' +
+      'where it needs that many nodes to complete. With 0, the guardians of the control-plane address stop too.',
     schema: { type: 'integer', minimum: 0 },
   },
-  'podDisruptionBudget.enabled': { default: true, sentence: 'Keeps a replica while nodes are drained.' },
+  'podDisruptionBudget.enabled': { default: true, sentence: 'Keeps a drain from stopping all replicas at the same time.' },
   'podDisruptionBudget.maxUnavailable': {
     default: 1,
     sentence: 'How many replicas a drain may stop at a time.',
