@@ -57,11 +57,14 @@ export const pods: ValueRow[] = rowsOf({
   replicas: {
     default: 2,
     sentence:
-      'Number of pods. All answer reviews; one leads. A rollout keeps that many ready, or one fewer on the host network, ' +
-      'where it needs that many nodes to complete. With 0, the guardians of the control-plane address stop too.',
+      'Number of pods. All answer reviews; one leads. A rollout keeps that many ready, or one fewer on the host ' +
+      'network, where it needs that many nodes to complete. With 0, the guardians of the control-plane address stop too.',
     schema: { type: 'integer', minimum: 0 },
   },
-  'podDisruptionBudget.enabled': { default: true, sentence: 'Keeps a drain from stopping all replicas at the same time.' },
+  'podDisruptionBudget.enabled': {
+    default: true,
+    sentence: 'Keeps a drain from stopping all replicas at the same time.',
+  },
   'podDisruptionBudget.maxUnavailable': {
     default: 1,
     sentence: 'How many replicas a drain may stop at a time.',
