@@ -61,7 +61,8 @@ export function miscountedPeers(
     isJsonObject(item) && isOurs(item) && isOneNodes(item) ? [{ item, at }] : [],
   )
   const counting = countingSelectors({ counting: domain, services: services ?? [] }, ours.length)
-  const others = services === undefined ? { 'hold-time': '', 'source-address': '' } : {}
+  // packet-ccm 1.1 refuses the whole document if a peer has a field that it does not know.
+  const others = services === undefined ? { 'hold-time': '', 'source-address': undefined } : {}
   return ours.flatMap(({ item, at }) => {
     const [hostname = ''] = hostnamesIn(item)
     const counts = labelsIn(item).filter(isCount)

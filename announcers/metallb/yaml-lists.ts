@@ -30,7 +30,7 @@ export type Yaml = { text: string; value: JsonObject }
 /** The change of a top-level list of maps; items are identified by their index. */
 export type ListChange = {
   drop: ReadonlySet<number>
-  /** New values of fields; other fields stay. */
+  /** New values of fields, undefined to remove one; other fields stay. */
   alter: ReadonlyMap<number, JsonObject>
   add: readonly JsonObject[]
 }
@@ -82,8 +82,14 @@ export function changeLists(yaml: Yaml, changes: Readonly<Record<string, ListCha
 }
 
 function changed(items: unknown[], { drop, alter, add }: ListChange): unknown[] {
-  const altered = items.map((item, at) => (isJsonObject(item) && alter.has(at) ? { ...item, ...alter.get(at) } : item))
+  const altered = items.map((item, at) =>
+    isJsonObject(item) && alter.has(at) ? withoutUndefined({ ...item, ...alter.get(at) }) : item,
+  )
   return [...altered.filter((_, at) => !drop.has(at)), ...add]
+}
+
+function withoutUndefined(fields: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
 /** The document with these changes; undefined if an alias prevents them. The alias's error would quote the document. */
@@ -107,6 +113,9 @@ function changeList(document: Document, key: string, { drop, alter, add }: ListC
     return
   }
   for (const [at, fields] of alter)
-    for (const [name, value] of Object.entries(fields)) list.setIn([at, name], node(value))
+    for (const [name, value] of Object.entries(fields)) {
+      if (value === undefined) list.deleteIn([at, name])
+      else list.setIn([at, name], node(value))
+    }
   list.items = [...list.items.filter((_, at) => !drop.has(at)), ...add.map(node)]
 }

@@ -222,7 +222,9 @@ test('before a predecessor returns that counts none, our peers have only the fie
   const written = (parse(plain) as { peers: Record<string, unknown>[] }).peers
   for (const peer of written) {
     assert.equal(peer['node-selectors'], [{ 'match-labels': { 'kubernetes.io/hostname': 'node-a' } }])
-    assert.equal([peer['hold-time'], peer['source-address']], ['', ''])
+    assert.is(peer['hold-time'], '')
+    // packet-ccm 1.1 refuses a document with a field that it does not know.
+    assert.not('source-address' in peer)
   }
   assert.equal(objectionsTo(plain), [])
   assert.equal(recount(plain, { counting, services: undefined }).peers, [])
