@@ -4,8 +4,9 @@
 // have root and a network with routers in it. uvu alone exits 0 when a hook throws, a non-Error is thrown or a file
 // forgets test.run(); here such a file fails.
 import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { countVariable } from '../sandbox/control-plane/count.ts'
 import { commandVariable, productCommand } from '../sandbox/product-command.ts'
 import type { Lender } from './control-planes/lender.ts'
@@ -95,6 +96,9 @@ else if (passed + failed === 0 && !wasInterrupted) console.log(`no test has ${te
 console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = failed > 0 || passed === 0 || wasInterrupted ? 1 : 0
 
+/** The load of each processor from which runs wait: four files with an API server cause about half of it. */
+const crowdedLoad = 8
+
 async function lenderOf(worker: number): Promise<Lender> {
   return (await import('./control-planes/lender.ts')).openLender(worker)
 }
@@ -124,6 +128,7 @@ async function prepareNodes(): Promise<string | undefined> {
 async function work(worker: number, take: () => Run | undefined): Promise<void> {
   const lender = needsApiServer ? await lenderOf(worker) : undefined
   for (let run = take(); run && !interruption.signal.aborted; run = take()) {
+    if (usesApiServer(run)) await roomFor(worker)
     const lent = usesApiServer(run) && !isRigged(run) ? await lender?.lend() : {}
     const verdict = await runInProcess(run, {
       dir,
@@ -140,6 +145,15 @@ async function work(worker: number, take: () => Run | undefined): Promise<void> 
     show(verdict)
   }
   await lender?.close()
+}
+
+/**
+ * Waits while the machine has more to run than it can: a further run would make none of them faster, and tests would
+ * miss their deadlines. The first worker goes on, so that the load can fall.
+ */
+async function roomFor(worker: number): Promise<void> {
+  const isCrowded = () => (loadavg()[0] ?? 0) > crowdedLoad * availableParallelism()
+  while (worker > 0 && isCrowded() && !interruption.signal.aborted) await sleep(1_000)
 }
 
 function show(verdict: Verdict): void {
