@@ -54,6 +54,11 @@ test('the Service that mirrors the API servers is deleted, unless `takeover undo
   })
 })
 
+test('a ConfigMap of another name records no takeover', () =>
+  withCluster({ ...taken, configmaps: [{ metadata: { ...record.metadata, name: 'other' } }] }, async (kubeconfig) => {
+    assert.match(await printed({ kubeconfig, yes: false }), `would remove the finalizer ${both} default/web`)
+  }))
+
 test("a predecessor's finalizer goes with ours", () =>
   withCluster(taken, async (kubeconfig) => {
     const output = await printed({ kubeconfig, yes: false })
@@ -97,7 +102,8 @@ test('only finalizers of ours go, and only from what is as cleanup has read it',
   }
   return withCluster(lists, async (kubeconfig, requests) => {
     // This cluster only lists, so the finalizers seem to come back.
-    await printed({ kubeconfig, yes: true }).catch((error: Error) => assert.match(error.message, 'is still running'))
+    const error = await printed({ kubeconfig, yes: true }).catch(String)
+    assert.match(error, 'is still running')
     // The API server refuses a patch with another version: somebody may have added a finalizer meanwhile.
     assert.equal(
       requests.filter(({ method }) => method === 'PATCH').map(({ path, body }) => [path.split('/').at(-1), body]),

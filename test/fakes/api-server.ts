@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import jsonPatch, { type Operation } from 'fast-json-patch'
-import type { At, CallOptions, KubeClient, Patch, WriteOptions } from '../../kube/client.ts'
+import type { At, CallOptions, KubeClient, ListOptions, Patch, WriteOptions } from '../../kube/client.ts'
 import { KubeError } from '../../kube/errors.ts'
 import type { KubeObject, ObjectMeta } from '../../kube/objects.ts'
 import { pathOf, type Resource } from '../../kube/resource.ts'
 import { copyOf } from './copy.ts'
 import { mergePatched } from './merge-patch.ts'
+import { isSelected } from './selected.ts'
 
 export type ApiServer = {
   client: KubeClient
@@ -39,6 +40,7 @@ const notSupported = () => Promise.reject(new Error('the fake API server does no
  * - names are unique, and the type of a Secret is fixed
  * - a write compares the resource version, and only the subresource writes a status
  * - finalizers delay a deletion
+ * - a list has what its namespace and its selectors say
  *
  * Every kind has a status. Unlike a real API server, it requires the resource version in every replace.
  */
@@ -137,9 +139,11 @@ export function apiServer({ now = () => new Date(), invalid }: ApiServerOptions 
       options?.signal?.throwIfAborted()
       return copyOf(store.get(pathOf(resource, at))) as T | undefined
     },
-    async list<T extends KubeObject>(resource: Resource<T>, options?: CallOptions) {
-      options?.signal?.throwIfAborted()
-      return { metadata: { resourceVersion: String(version) }, items: stored(resource) }
+    async list<T extends KubeObject>(resource: Resource<T>, options: ListOptions = {}) {
+      options.signal?.throwIfAborted()
+      const selection = { ...options, namespace: resource.namespaced ? options.namespace : undefined }
+      const items = stored(resource).filter((one) => isSelected(one, selection))
+      return { metadata: { resourceVersion: String(version) }, items }
     },
     apply: notSupported,
     async create(resource, object, options) {

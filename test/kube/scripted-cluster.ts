@@ -2,6 +2,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { KubeObject } from '../../kube/objects.ts'
+import { isSelected } from '../fakes/selected.ts'
 import { type ReceivedRequest, sendJson, sendStatus, withServer } from './scripted-server.ts'
 
 /** The objects of a cluster, by the plurals of their kinds, or one by its name. */
@@ -20,11 +22,11 @@ export async function withCluster(
   const file = join(dir, 'kubeconfig')
   try {
     await withServer(
-      ({ path }, response) => {
+      ({ path, query }, response) => {
         response.setHeader('date', new Date(Date.now() + aheadMs).toUTCString())
         const found = lists[path.split('/').at(-1) ?? ''] ?? []
         if (found === 'forbidden') sendStatus(response, 403, { reason: 'Forbidden', message: 'forbidden' })
-        else sendJson(response, Array.isArray(found) ? { metadata: {}, items: found } : found)
+        else sendJson(response, Array.isArray(found) ? { metadata: {}, items: selected(found, path, query) } : found)
       },
       async ({ url, requests }) => {
         writeFileSync(file, kubeconfigOf(url))
@@ -34,6 +36,12 @@ export async function withCluster(
   } finally {
     rmSync(dir, { recursive: true })
   }
+}
+
+/** The objects that a list has: those of its namespace that its selectors select. */
+function selected(objects: object[], path: string, query: ReceivedRequest['query']): object[] {
+  const [, namespace] = /\/namespaces\/([^/]+)\/[^/]+$/.exec(path) ?? []
+  return objects.filter((one) => isSelected(one as KubeObject, { ...query, namespace }))
 }
 
 /** Runs a test with the kubeconfig of a cluster whose API server is gone. */

@@ -84,25 +84,22 @@ const sliceOf = (facts: Pick<EndpointSlice, 'metadata' | 'addressType'> & Partia
   endpoints: [{ addresses: ['10.0.0.1'] }],
   ...facts,
 })
-
-/** The fake API server's lists, by namespace: the mirror's slices have other labels than the API servers'. */
-const byNamespace = (client: KubeClient): KubeClient => ({
-  ...client,
-  async list(resource, options) {
-    const list = await client.list(resource, options)
-    return { ...list, items: list.items.filter((one) => one.metadata.namespace === options?.namespace) }
-  },
-})
+const labelsOf = (service: string) => ({ 'kubernetes.io/service-name': service })
+const ofSource = { ...splitKey(apiServerService), labels: labelsOf('kubernetes') }
 
 test('an API server that fails and recovers for minutes is followed, and no other program is blamed', async () => {
   const api = apiServer()
   api.put(services, sourceService)
   api.put(services, makeMirror({}))
   const both = [{ addresses: ['10.0.0.1'] }, { addresses: ['10.0.0.2'] }]
-  api.put(endpointSlices, sliceOf({ metadata: splitKey(apiServerService), addressType: 'IPv4', endpoints: both }))
+  api.put(endpointSlices, sliceOf({ metadata: ofSource, addressType: 'IPv4', endpoints: both }))
+  // Those of other Services in both namespaces.
+  const dns = sliceOf({ metadata: { ...splitKey('kube-system/dns'), labels: labelsOf('dns') }, addressType: 'IPv4' })
+  api.put(endpointSlices, dns)
+  api.put(endpointSlices, sliceOf({ ...dns, metadata: { ...splitKey('default/web'), labels: labelsOf('web') } }))
   let isDown = false
   const blamed: string[] = []
-  const mirror = mirrorBy(byNamespace(api.client), {
+  const mirror = mirrorBy(api.client, {
     failing: { has: (one) => isDown && one === '10.0.0.2' },
     events: { record: (_service, { message }) => blamed.push(message) },
   })
@@ -112,6 +109,8 @@ test('an API server that fails and recovers for minutes is followed, and no othe
     const slice = api.stored(endpointSlices).find(({ metadata }) => metadata.name === sliceName('external', 0))
     assert.is(slice?.endpoints?.length, isDown ? 1 : 2)
   }
+  const names = api.stored(endpointSlices).map(({ metadata }) => metadata.name)
+  assert.equal(names.toSorted(), ['dns', 'external-1', 'kubernetes', 'web'])
   assert.equal(blamed, [])
 })
 
@@ -125,7 +124,7 @@ for (const [loadBalancerClass, advice] of [
     const spec = { ...wiped.spec, ...(loadBalancerClass && { loadBalancerClass }) }
     api.put(services, sourceService)
     const told: string[] = []
-    const mirror = mirrorBy(byNamespace(api.client), {
+    const mirror = mirrorBy(api.client, {
       events: { record: (_service, { message }) => told.push(message) },
     })
     for (let n = 0; n < 7; n++) {
@@ -140,7 +139,7 @@ test('a slice that another replica replaces while we remove it stays', async () 
   const api = apiServer()
   api.put(services, sourceService)
   api.put(services, makeMirror({}))
-  api.put(endpointSlices, sliceOf({ metadata: splitKey(apiServerService), addressType: 'IPv4' }))
+  api.put(endpointSlices, sliceOf({ metadata: ofSource, addressType: 'IPv4' }))
   const metadata = { ...splitKey(key), name: sliceName('external', 0) }
   // The type of a slice cannot be changed, so both replicas remove this one.
   api.put(endpointSlices, sliceOf({ metadata: { ...metadata, uid: 'before' }, addressType: 'IPv6' }))
@@ -148,7 +147,7 @@ test('a slice that another replica replaces while we remove it stays', async () 
   const hooks: Hooks = {
     before: ({ verb }) => void (verb === 'remove' && api.put(endpointSlices, replacement)),
   }
-  assert.ok(isConflict(await failureOf(mirrorBy(interposed(byNamespace(api.client), hooks)).reconcile(key, signal))))
+  assert.ok(isConflict(await failureOf(mirrorBy(interposed(api.client, hooks)).reconcile(key, signal))))
   assert.ok(api.stored(endpointSlices).some(({ metadata: { uid } }) => uid === 'after'))
 })
 

@@ -3,6 +3,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { CloudError } from '../../../clouds/ports/cloud.ts'
 import { elasticIPs } from '../../../ledger/record/elastic-ip.ts'
+import { warmLabel } from '../../../ledger/record/names.ts'
 import { isRetained, retentionMarks, serviceMarks, sourceMarks } from '../../../ledger/record/marks.ts'
 import { makeLot, makeRecord, makeReservation, makeService } from '../../builders.ts'
 import type { HeardCall } from '../../fakes/interposed.ts'
@@ -69,7 +70,10 @@ test('an address that is being released, warm, or provisioned by another record 
   }
   put(1, { phase: 'Releasing' }, { reclaimPolicy: 'Retain' })
   put(2, { phase: 'Bound' }, { reclaimPolicy: 'Retain', source: { type: 'Provisioned', name: 'office' } })
-  put(3, { phase: 'Bound' }, { reclaimPolicy: 'Delete' })
+  const warm = { phase: 'Available', address: '203.0.113.3', reservationID: 'res-3' } as const
+  const { metadata, ...lot } = makeLot('warm-da-1', { location: 'da', reclaimPolicy: 'Retain' }, warm)
+  harness.cloud.put({ ...reservation, id: 'res-3', address: '203.0.113.3', marks: sourceMarks(scheme, 'u3') })
+  harness.api.put(elasticIPs, { ...lot, metadata: { ...metadata, uid: 'u3', labels: { [warmLabel]: 'true' } } })
   await sweepTimes(harness, 1)
   assert.equal(retainedIds(harness), [])
 })
