@@ -152,8 +152,9 @@ async function work(worker: number, take: () => Run | undefined): Promise<void> 
  * miss their deadlines. The first worker goes on, so that the load can fall.
  */
 async function roomFor(worker: number): Promise<void> {
+  if (worker === 0) return
   const isCrowded = () => (loadavg()[0] ?? 0) > crowdedLoad * availableParallelism()
-  while (worker > 0 && isCrowded() && !interruption.signal.aborted) await sleep(1_000)
+  while (isCrowded() && !interruption.signal.aborted) await sleep(1_000)
 }
 
 function show(verdict: Verdict): void {

@@ -10,8 +10,9 @@ export function isSelected(object: KubeObject, { namespace, labelSelector, field
   const { metadata } = object
   return (
     (namespace === undefined || metadata.namespace === namespace) &&
-    (labelSelector === undefined || matchesRequirements(metadata.labels, requirementsOf(labelSelector))) &&
-    (fieldSelector === undefined || fieldSelector.split(',').every((text) => hasField(object, text)))
+    // An empty selector selects everything.
+    (!labelSelector || matchesRequirements(metadata.labels, requirementsOf(labelSelector))) &&
+    (!fieldSelector || fieldSelector.split(',').every((text) => hasField(object, text)))
   )
 }
 

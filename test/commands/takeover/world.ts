@@ -231,7 +231,7 @@ export function world(options: Options = {}) {
     }
     return {
       get: intercepted(api.client.get.bind(api.client), false),
-      list: intercepted(api.client.list.bind(api.client), false) as KubeClient['list'],
+      list: intercepted(api.client.list.bind(api.client), false),
       create: intercepted(async (resource, object, options) => {
         if (resource.kind === 'SelfSubjectAccessReview') return { ...object, status: { allowed: !state.lacks } }
         const created = await api.client.create(resource, object, options)
