@@ -148,8 +148,8 @@ async function work(worker: number, take: () => Run | undefined): Promise<void> 
 }
 
 /**
- * Waits while the machine has more to run than it can: a further run would make none of them faster, and tests would
- * miss their deadlines. The first worker goes on, so that the load can fall.
+ * Waits while the processors are crowded: a further run would only make tests miss their deadlines. The first worker
+ * goes on, so that the load can fall.
  */
 async function roomFor(worker: number): Promise<void> {
   if (worker === 0) return

@@ -198,7 +198,7 @@ const stated: [file: string, text: string, setting: { default: string }][] = [
   ['docs/guides/troubleshooting.md', 'wait DEFAULT, or the lease duration that you set', leaseDurationMs],
   ['docs/guides/backup-and-restore.md', '`--unbound-grace`, DEFAULT by default', unboundGraceMs],
   ['docs/guides/phoenixnap.md', 'DEFAULT addresses, the default of `--max-addresses`', maxAddresses],
-  ['docs/adr/0040-assigned-addresses.md', 'its lease ends first: DEFAULT by default', leaseDurationMs],
+  ['docs/adr/0040-assigned-addresses.md', 'its lease must end first: DEFAULT by default', leaseDurationMs],
 ]
 /** Products of several defaults. */
 const computed = ['three sweep intervals of its writer, 15 minutes by default']
