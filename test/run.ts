@@ -51,6 +51,8 @@ const workers = runs.some(usesNodes) ? 1 : given.workers
 const takes = Array.from({ length: Math.min(workers, runs.length) }, () => queue.next)
 const hasGaps = takes.length > 1 && takes.length < runs.length && runs.some(usesApiServer)
 if (hasGaps && !runs.every(usesApiServer)) takes.push(queue.nextFiller)
+/** The load of each processor from which runs wait: four files with an API server cause about half of it. */
+const crowdedLoad = 8
 const verdicts: Verdict[] = []
 const interruption = new AbortController()
 
@@ -95,9 +97,6 @@ if (runs.length === 0) console.log(`no test file has ${words.join(' and ')} in i
 else if (passed + failed === 0 && !wasInterrupted) console.log(`no test has ${testNames.join(' or ')} in its name`)
 console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = failed > 0 || passed === 0 || wasInterrupted ? 1 : 0
-
-/** The load of each processor from which runs wait: four files with an API server cause about half of it. */
-const crowdedLoad = 8
 
 async function lenderOf(worker: number): Promise<Lender> {
   return (await import('./control-planes/lender.ts')).openLender(worker)
