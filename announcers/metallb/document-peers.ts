@@ -61,7 +61,7 @@ export function miscountedPeers(
     isJsonObject(item) && isOurs(item) && isOneNodes(item) ? [{ item, at }] : [],
   )
   const counting = countingSelectors({ counting: domain, services: services ?? [] }, ours.length)
-  // packet-ccm 1.1 refuses the whole document if a peer has a field that it does not know.
+  // Such a release may refuse the whole document if a peer has a field that it does not know.
   const others = services === undefined ? { 'hold-time': '', 'source-address': undefined } : {}
   return ours.flatMap(({ item, at }) => {
     const [hostname = ''] = hostnamesIn(item)
