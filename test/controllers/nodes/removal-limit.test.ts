@@ -67,6 +67,13 @@ test('deleted nodes count for ten minutes', () => {
   assert.ok(limit.canRemove(18))
 })
 
+test('the total has the nodes that are missing and those that were deleted', () => {
+  const { limit } = makeLimit()
+  addMissing(limit, 'a', 'b')
+  limit.recordRemoval('a')
+  assert.equal([limit.missing, limit.total], [1, 2])
+})
+
 test('half of the nodes means half of those before the first deletion', () => {
   const { limit } = makeLimit(10)
   for (const [deleted, name] of ['a', 'b', 'c', 'd', 'e'].entries()) {
