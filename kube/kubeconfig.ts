@@ -5,6 +5,7 @@ import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import type { KubeConfig } from '@kubernetes/client-node'
 import { type Access, type Credentials, type Tls, cachedCredentials } from './credentials.ts'
+import { defined } from '../lib/json.ts'
 import { isIPv6 } from 'node:net'
 
 export type KubeconfigOptions = {
@@ -183,8 +184,7 @@ function headersOf({ headers = {}, auth }: RequestOptions): Record<string, strin
 
 function tlsOf(request: RequestOptions): Tls {
   const { ca, cert, key, pfx, passphrase, rejectUnauthorized, servername } = request
-  const all = { ca, cert, key, pfx, passphrase, rejectUnauthorized, servername }
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
+  return defined({ ca, cert, key, pfx, passphrase, rejectUnauthorized, servername })
 }
 
 function rethrowWithPlace(error: unknown, { file }: KubeconfigOptions): never {

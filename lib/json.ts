@@ -25,3 +25,8 @@ export function missingFrom(stored: object, wanted: object): object {
     }),
   )
 }
+
+/** The fields that have a value. */
+export function defined<Value>(fields: Readonly<Record<string, Value | undefined>>): Record<string, Value> {
+  return Object.fromEntries(Object.entries(fields).filter((field): field is [string, Value] => field[1] !== undefined))
+}

@@ -10,7 +10,8 @@ const usage = `npm test -- [WORD...] ['A PHRASE'...] [options]
   --test WORD         the same for a phrase of one word
   --slow              the files of make test-slow
   --cluster           the files of make test-cluster
-  --workers N         how many files run at a time; above 1, a short one without an API server runs beside them
+  --workers N         how many files run at a time, fewer on a crowded machine; above 1, a short one without an API
+                      server runs beside them
   --file-timeout S    how many seconds a file may take
   --write-seconds     keeps the durations of the long files, for the order of the next runs
   --dir DIR           the folder of the files`

@@ -9,7 +9,7 @@ import {
   isSeq,
   parseDocument,
 } from 'yaml'
-import { type JsonObject, isJsonObject } from '../../lib/json.ts'
+import { type JsonObject, defined, isJsonObject } from '../../lib/json.ts'
 
 /** YAML as MetalLB's parser reads it: `no` is false, `<<` merges, and the community `64512:30` is not a time of day. */
 const dialect: ParseOptions & DocumentOptions & SchemaOptions = {
@@ -83,13 +83,9 @@ export function changeLists(yaml: Yaml, changes: Readonly<Record<string, ListCha
 
 function changed(items: unknown[], { drop, alter, add }: ListChange): unknown[] {
   const altered = items.map((item, at) =>
-    isJsonObject(item) && alter.has(at) ? withoutUndefined({ ...item, ...alter.get(at) }) : item,
+    isJsonObject(item) && alter.has(at) ? defined({ ...item, ...alter.get(at) }) : item,
   )
   return [...altered.filter((_, at) => !drop.has(at)), ...add]
-}
-
-function withoutUndefined(fields: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
 /** The document with these changes; undefined if an alias prevents them. The alias's error would quote the document. */

@@ -14,7 +14,7 @@ export type Throttle = {
   noteQuota(quota: CallQuota): void
 }
 
-/** The calls left of a limit. `paceMs`: the time in which one more becomes available, if the provider tells it. */
+/** The calls left of a limit. `paceMs`: the time in which one more becomes available, if the provider states it. */
 export type CallQuota = { left: number; limit: number; paceMs?: number | undefined }
 
 /** From this priority on, calls may use what is reserved for moves. */

@@ -34,7 +34,7 @@ export function isRefused(error: unknown): boolean {
   return error instanceof CloudError && error.fault === 'invalid' && error.outcome === 'nothing'
 }
 
-/** Accepts a refusal if the change was already done. A refusal tells that only in its text, so the state is read. */
+/** Accepts a refusal if the change was already done. Only the text of a refusal tells that, so the state is read. */
 export async function unlessDone(change: Promise<unknown>, isDone: () => Promise<boolean>): Promise<void> {
   try {
     await change
