@@ -16,6 +16,7 @@
 //   wants one                 | the first record holds no address               | -
 //   wants one                 | its record lost an address that its status shows| hide-in-status
 //   wants one                 | the record holds none                           | claim
+//   the address it holds      | another program is to show it                    | -
 //   the address it holds      | the record is not bound to this Service         | bind
 //   the address it holds      | its reclaim policy differs from the record's    | set-reclaim-policy
 //   the address it holds      | the record says wrongly whether it is protected | note-protection

@@ -57,6 +57,23 @@ test('a machine that is seen in between restarts the time', async () => {
   assert.ok(node(1))
 })
 
+test('a node that is ready in between restarts the time', async () => {
+  const { look, is, isGone, node, time } = makeCluster(4)
+  isGone(1)
+  for (const [ms, ready] of [
+    [0, 'Unknown'],
+    [10_000, 'True'],
+  ] as const) {
+    time.ms = ms
+    is(1, { ready })
+    await look(1)
+  }
+  is(1, { ready: 'Unknown' })
+  time.ms = 40_000
+  assert.equal(await look(1), { againInMs: graceMs })
+  assert.ok(node(1))
+})
+
 const troubles = [
   { what: '401', error: new CloudError('no such key', { fault: 'auth', outcome: 'nothing' }) },
   { what: '500 or a time-out', error: new CloudError('down', { fault: 'unavailable', outcome: 'nothing' }) },

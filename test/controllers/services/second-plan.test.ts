@@ -24,6 +24,7 @@ const two: Want = { ...one, second: required }
 const wrong: Want = { kind: 'wrong', problems: ['?'] }
 const ignored: Want = { kind: 'ignored', reason: '?' }
 const nothing: Want = { kind: 'nothing', reason: '?' }
+const foreign: Want = { kind: 'foreign', reason: '?', requested: [{ address: second, where: 'an annotation' }] }
 const own = (address: string): Want => ({ kind: 'own', address, where: 'spec.loadBalancerIP' })
 /** As the families say, where no annotation says which one is the first. */
 const swapped: Want = { ...one, family: 'ipv6', second: { family: 'ipv4', isRequired: true } }
@@ -100,6 +101,11 @@ const cases: Case[] = [
     name: 'an address that no stored Service had',
     seen: { service: plain, record: unbound },
     plan: { step: { do: 'bind', record: unbound, uid: 'uid-1' } },
+  },
+  {
+    name: 'one that another program is to show, although it is not bound',
+    seen: { service: plain, record: unbound, wanted: foreign },
+    plan: {},
   },
   { name: 'a bound address', seen: { service: both, record: bound }, plan: {} },
   { name: 'one of a Service that is wrong now', seen: { service: both, record: bound, wanted: wrong }, plan: {} },
@@ -368,6 +374,7 @@ testRows(
     'one whose first address is not there',
     'one that shows an address that the provider lost',
     'a Service that wants two and has one',
+    'one that another program is to show, although it is not bound',
     'an address that no stored Service had',
     'another reclaim policy',
     'a protected one that shows both',

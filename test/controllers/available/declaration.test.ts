@@ -1,0 +1,44 @@
+import { test } from 'uvu'
+import * as assert from 'uvu/assert'
+import { availableAddressController } from '../../../controllers/available/declaration.ts'
+import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
+import { makeLot, makeRecord } from '../../builders.ts'
+
+type Listener = (name: string, current?: ElasticIP, previous?: ElasticIP) => void
+
+/** The keys that a change of a record adds to the queue. */
+function wokenBy(current: ElasticIP | undefined, previous: ElasticIP | undefined): string[] {
+  let change: Listener = () => {}
+  const records = { list: () => [], onChange: (listener: Listener) => void (change = listener) }
+  const { watches = [] } = availableAddressController({
+    caches: { services: { list: () => [], onChange() {} }, records },
+    ledger: { provisionedCheck: () => ({ check: async () => ({}), forget() {} }) },
+    events: { of: () => ({ record() {} }) },
+    vendor: { policy: { requestAnnotations: { annotations: [], besideSpec: true } } },
+    settings: { cluster: { sweepIntervalMs: 1 } },
+  } as unknown as Parameters<typeof availableAddressController>[0])
+  const woken = new Set<string>()
+  for (const subscribe of watches) subscribe((key) => void woken.add(key))
+  change('any', current, previous)
+  return [...woken]
+}
+
+const requested = makeLot('lot', {}, { phase: 'Requested' })
+const failed = makeLot('lot', {}, { phase: 'Requested', lastError: 'quota' } as ElasticIP['status'])
+const available = makeLot('lot', {}, { phase: 'Available', address: '203.0.113.1', reservationID: 'res-1' })
+const plain = makeRecord({ phase: 'Requested' })
+const claiming = makeRecord({ phase: 'Requested' }, { source: { name: 'lot', uid: 'uid-lot' } })
+
+const changes: [name: string, current: ElasticIP | undefined, previous: ElasticIP | undefined, woken: string[]][] = [
+  ['a new source, which has no reservation yet', requested, undefined, ['lot']],
+  ['a source that gets its address', available, requested, ['lot']],
+  ['a source whose request failed, which waits for its back-off', failed, requested, []],
+  ['a source that is deleted', undefined, available, ['lot']],
+  ["a new record of a Service's own", plain, undefined, []],
+  ['a record that claims a source', claiming, plain, ['lot']],
+  ['a deleted record that had claimed a source', undefined, claiming, ['lot']],
+]
+for (const [name, current, previous, woken] of changes)
+  test(name, () => assert.equal(wokenBy(current, previous), woken))
+
+test.run()
