@@ -21,7 +21,7 @@ import type { NodeController } from '../settings/nodes.ts'
 import type { Dependencies } from './dependencies.ts'
 
 export type Controllers = {
-  /** Begins, and ends with the signal, what replicas that do not lead need for the moment in which they will. */
+  /** Does what a replica must do before it leads, so that it can take over at once. Ends with the signal. */
   standBy(signal: AbortSignal): void
   /** Runs every controller until the signal aborts and all has ended that only the leader may do. */
   run(signal: AbortSignal): Promise<void>

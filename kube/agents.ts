@@ -8,7 +8,7 @@ import type { Access } from './credentials.ts'
 /** The API server closes idle connections after 90 s. We close ours first, so that no request meets a closing one. */
 const idleMs = 60_000
 const keepAliveMs = 30_000
-/** How few connections stay open after a burst of calls. */
+/** How many connections stay open after a burst of calls. */
 const kept = { keepAlive: true, timeout: idleMs, maxFreeSockets: 8 }
 
 export type Request = {

@@ -10,7 +10,7 @@ export const leaseDurationMs = 15_000
 /** A lease is renewed five times within its validity. */
 const renewals = 5
 
-/** After this part of it without a renewal, we check before we trust that the lease is still ours. */
+/** After this share of the validity without a renewal, we check before we trust that the lease is still ours. */
 const trusted = 0.6
 
 /** A lease that this process renews until it releases it. */

@@ -93,8 +93,8 @@ async function loadAgain(options: KubeconfigOptions, before: KubeConfig): Promis
 }
 
 /**
- * A rotation keeps one of the previous authorities until it is complete. If no authority is named, only the server
- * tells. A proxy for many clusters has one authority, but a path for each cluster.
+ * A rotation keeps one of the previous CAs until it is complete. If the file names no CA, only the URL of the server
+ * can differ. A proxy for many clusters has one CA, but a path for each cluster.
  */
 function mayLeadElsewhere(before: KubeConfig, now: KubeConfig): boolean {
   const [former, current] = [authoritiesOf(before), authoritiesOf(now)]

@@ -41,8 +41,8 @@ export type Queue = {
   readonly length: number
   /**
    * Processes keys until the signal aborts, then waits for those in process and drops the rest. Keys are accepted from
-   * the call on, even while `prepare` runs, which precedes the first key. `process` handles its own errors: if it
-   * throws, the error is logged and counts as a failure of its key.
+   * the call on, even while `prepare` runs, which precedes the first key. `addAfter` drops keys until it has ended.
+   * `process` handles its own errors: if it throws, the error is logged and counts as a failure of its key.
    */
   run(process: Process, signal: AbortSignal, prepare?: () => Promise<void>): Promise<void>
 }

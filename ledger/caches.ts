@@ -60,10 +60,10 @@ const specFields = [
 
 const portFields = ['name', 'protocol', 'port', 'nodePort', 'targetPort'] as const satisfies (keyof ServicePort)[]
 
-/** No address, name or location is as long. */
+/** No address, name or location is this long. */
 const maxValueLength = 1_024
 
-/** A single mistake denies the Service its address, so more need not be kept. */
+/** A single mistake already denies the Service its address. */
 const maxMistakes = 20
 
 /**

@@ -57,7 +57,7 @@ async function review(
 ): Promise<object> {
   const { request } = call.body
   const started = performance.now()
-  // `name` is the logger's own name to readers of the log.
+  // Readers of the log take a field `name` for the name of the logger.
   const object = [request.namespace, request.name].filter(Boolean).join('/')
   const facts = { webhook: webhook.name, object, request: request.uid }
   try {
@@ -79,7 +79,7 @@ async function review(
 }
 
 /**
- * A person reads which id the log has for the request. Programs store a denial in a status, and a text that differs
+ * A person can search the log for the id of the request. Programs store a denial in a status, and a text that differs
  * each time would make them retry without a pause.
  */
 function denialText(reason: string, { uid, userInfo }: AdmissionRequest): string {

@@ -63,8 +63,8 @@ const mostParts = 200_000
 const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket] = [34, 92, 123, 125, 91, 93]
 
 /**
- * Returns an excess that no review has, before the text is parsed. Some megabytes of nothing but brackets would take
- * seconds and hundreds of megabytes to parse. Undefined for any other text, JSON or not.
+ * How a text exceeds any review, found before it is parsed; undefined if it does not, whether it is JSON or not. A few
+ * megabytes of nothing but brackets would take seconds and hundreds of megabytes to parse.
  */
 export function findExcess(text: string): string | undefined {
   let depth = 0

@@ -144,9 +144,9 @@ export function withoutOutdatedRequests(
 }
 
 /**
- * Whether a user wrote an annotation that the stored Service may have from us. An update that repeats its value does
- * not change its managers. But then the applied manifest contains it. Or the update also lacks our finalizer, because
- * it replaces the whole Service from a manifest.
+ * Whether a user wrote an annotation that the stored Service may have from us. The managed fields do not show a user
+ * who only repeats its value. But then either the applied manifest contains it, or a manifest replaces the whole
+ * Service, so our finalizer is missing too.
  */
 function isUsers(name: string, { service, old }: { service: Service; old: Service }): boolean {
   const { managedFields, annotations = {}, finalizers = [] } = service.metadata

@@ -74,7 +74,7 @@ export function planService({ service, old, dryRun }: ServiceSeen, facts: PlanFa
     case 'ignored':
       return { do: 'leave', warnings: offWarnings({ service, old }, policy) }
     case 'foreign':
-    // Another webhook serves it.
+    // service-managed.ts decides about it.
     case 'managed':
       return { do: 'leave' }
     case 'nothing':

@@ -23,7 +23,7 @@ export type WebhookProbeOptions = {
 export type WebhookProbe = {
   /** Why the API server does not use our webhooks; undefined while it does, and before the second probe. */
   problem(): string | undefined
-  /** Whether it uses them; undefined before the first probe. */
+  /** Whether it uses them; undefined before the first answer. A single missed probe does not count. */
   isReached(): boolean | undefined
   /** Probes repeatedly until the signal aborts. */
   start(signal: AbortSignal): void

@@ -11,8 +11,8 @@ const fieldManager = 'eip-admission-announcer'
 type Deps = { client: KubeClient; configuration: Pick<ObjectConfiguration, 'kinds' | 'sessionsOf' | 'from'> }
 
 /**
- * The outcome of a change. `refused` has a problem for each Service or node that it was for, if any. `failure`: why an
- * object was not removed.
+ * The outcome of a change. `refused` has a problem for each Service or node that a refused change serves. `failure`:
+ * why an object was not removed.
  */
 export type ChangeOutcome = {
   refused: Problem[]

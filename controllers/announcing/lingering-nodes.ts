@@ -16,7 +16,7 @@ export type LingeringNodes = {
   forget: () => void
 }
 
-/** How soon we check again whether a deleted Node is back: its software then heeds us again. */
+/** How soon we check again whether a deleted Node exists again: its software then follows our configuration again. */
 const pollMs = 15_000
 
 /**

@@ -171,7 +171,7 @@ function haltOf(state: ClusterState): Halt | undefined {
   return state.kind === 'foreign' ? { problem: `it stays where it is: ${state.reason}` } : undefined
 }
 
-/** The Services that show an address. Nothing that people write on a Service names its second one. */
+/** The Services that show an address. Nothing that people write on a Service names its second address. */
 function statesShowing(deps: Pick<Deps, 'caches' | 'want'>, address: string): ServiceState[] {
   const records = deps.caches.records.list()
   const second = records.find((record) => record.status?.address === address && isSecond(record))
@@ -245,7 +245,10 @@ function readRepeatedly(deps: Deps, reconciler: Assigning, signal: AbortSignal):
   return repeatLater(() => read(deps, reconciler, signal), { everyMs, signal, clock: systemClock })
 }
 
-/** The first choice of a machine needs the list of all. Without it, the provider's refusals have to tell. */
+/**
+ * The first choice of a machine needs the list of all. Without it, only the provider's refusals show which machines
+ * cannot have an address.
+ */
 async function knowMachines({ machines, log }: Deps, signal: AbortSignal): Promise<void> {
   try {
     await machines.within(recentMs, signal)

@@ -20,8 +20,8 @@ export type CloudLooksOptions = {
 }
 
 /**
- * We look when only one failure is missing for a move, so that the move need not wait. Later, while it cannot move, we
- * look less often.
+ * We look when one more failure would cause a move, so that the move need not wait. While the address should move but
+ * cannot, we look less often.
  */
 const lookBeforeMoveMs = { first: 1_000, later: 5_000 }
 const retry = { firstMs: 500, maxMs: 10_000 }
@@ -83,7 +83,7 @@ const patienceMs = 10_000
 
 /**
  * How long a failure is remembered. A guardian that does not lead reads nothing, so its last failure soon means little.
- * While the provider is down for all, each leads again sooner.
+ * While the provider is down for all guardians, each leads again before that.
  */
 const memoryMs = 60_000
 

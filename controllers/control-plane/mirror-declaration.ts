@@ -106,7 +106,7 @@ export function mirrorBeside(
   return async (work, signal) => {
     const done = new AbortController()
     const kept = controller.run(AbortSignal.any([signal, done.signal])).catch((error: unknown) => {
-      // The guardian goes on, because its work matters more.
+      // The guardian continues, because its work matters more.
       if (!signal.aborted && !done.signal.aborted)
         log.error({ error }, 'the mirror Service could not be kept up to date')
     })

@@ -122,7 +122,7 @@ async function carryOut(
   return undefined
 }
 
-/** Carries out the write of a step. A write can be cut off and repeated. */
+/** Executes the write of a step. An interrupted write can be repeated. */
 async function write(client: KubeClient, step: MirrorStep, options: WriteOptions): Promise<unknown> {
   switch (step.do) {
     case 'create-service':

@@ -49,7 +49,7 @@ function completeness(clear: () => void) {
     async synced(signal?: AbortSignal) {
       if (!isComplete) await once(completion, 'complete', signal && { signal })
     },
-    /** Resolves `synced`, because no fact about announced peers is missing any more. */
+    /** Resolves `synced`: no fact about announced peers is missing now. */
     markComplete() {
       isComplete = true
       completion.emit('complete')

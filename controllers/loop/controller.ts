@@ -13,7 +13,7 @@ import type { Metrics } from '../../telemetry/metrics/metrics.ts'
 /** The part of a controller that distinguishes it from others. */
 export type ControllerDeclaration = {
   reconciler: Reconciler
-  /** The sources of keys while the controller runs. Its subscriptions begin with the definition. */
+  /** The sources of keys. They are subscribed to at once, but a controller that does not run drops their keys. */
   watches?: Watch[]
   /** Work at each start, before any key is reconciled. */
   prepare?: (signal: AbortSignal) => Promise<void>

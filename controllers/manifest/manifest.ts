@@ -82,6 +82,6 @@ function failureText(errors: Error[], { of, file }: { of: number; file: string }
   const isForbidden = errors.some((error) => error instanceof KubeError && error.status === 403)
   if (!isForbidden) return text
   const grant = `eip-admission install with the flags that it had and --load-balancer-manifest=${file}`
-  // `install` applies all its objects, and so would set back what the chart has set.
+  // `install` applies all its objects, so it would revert what the chart has set.
   return `${text}. Where Helm installed eip-admission, apply the file yourself. Elsewhere give the process the rights: run ${grant}`
 }

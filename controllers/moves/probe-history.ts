@@ -9,7 +9,7 @@ export type ProbeOutcome = {
   reason?: string
 }
 
-/** The results of an API server's probes. */
+/** The results of a server's probes. */
 export type ProbeHistory = {
   /** Consecutive failures since the last good answer, without a gap. */
   failures: number

@@ -2,7 +2,7 @@ import type { Clock } from '../../kube/clock.ts'
 import type { Endpoint, Probe } from '../../kube/probe.ts'
 import { addOutcome, noProbes, type ProbeHistory } from './probe-history.ts'
 
-/** Probes several API servers continuously and independently. */
+/** Probes several servers continuously and independently. */
 export type Probers = {
   /** Probes these from now on, given by name and endpoint. The results of missing ones are forgotten. */
   target(endpoints: ReadonlyMap<string, Endpoint>): void

@@ -5,9 +5,9 @@ export type RemovalLimit = ReturnType<typeof removalLimit>
 const windowMs = 10 * 60_000
 
 /**
- * Limits how many nodes are deleted within ten minutes: `max`, and never more than half of all. Machines do disappear
- * one by one. If many disappear at once, the usual cause is a wrong API key, a wrong project or a provider fault. Then no
- * node is deleted until an operator has deleted those whose machines really no longer exist.
+ * Limits how many nodes are deleted within ten minutes: `max`, but at most half of all, and always one. Machines do
+ * disappear one by one. If many disappear at once, the usual cause is a wrong API key, a wrong project or a provider
+ * fault. Then no node is deleted until an operator has deleted those whose machines really no longer exist.
  */
 export function removalLimit({ max, now }: { max: number; now: () => number }) {
   const missing = new Map<Key, { uid: string | undefined; sinceMs: number | undefined }>()
@@ -15,7 +15,7 @@ export function removalLimit({ max, now }: { max: number; now: () => number }) {
   let isExceeded = false
 
   const recent = () => removals.filter((atMs) => now() - atMs < windowMs).length
-  /** Removes a node that is deleted, is ready, or has a machine. */
+  /** Forgets a node that was deleted, is ready, or has a machine. */
   const clear = (name: Key) => {
     missing.delete(name)
     isExceeded &&= missing.size > 0
@@ -36,7 +36,7 @@ export function removalLimit({ max, now }: { max: number; now: () => number }) {
     /** Restarts the time of every node, because none was observed meanwhile. A refusal and the deleted nodes still count. */
     restartAll: () => [...missing.keys()].forEach(restart),
     clear,
-    /** Removes every node that no longer exists: a person may have deleted it while another replica led. */
+    /** Forgets every node that no longer exists: a person may have deleted it while another replica led. */
     keepOnly: (existing: ReadonlySet<Key>) => [...missing.keys()].filter((name) => !existing.has(name)).forEach(clear),
     /** Whether a missing node may be deleted. After a refusal none may, until no node is missing. */
     canRemove(nodes: number) {

@@ -1,4 +1,5 @@
-// Fields that both another cloud controller manager and eip-admission write. Each of them can be told to leave them:
+// Another cloud controller manager writes the same fields as eip-admission. Flags make either of them leave the objects
+// alone:
 // - Nodes: --controllers=*,-cloud-node,-cloud-node-lifecycle, of either.
 // - Services: --controllers=*,-service, or a variable named like LOAD_BALANCERS_ENABLED that is "false". Or
 //   --load-balancer-class without `none`, of eip-admission: it ignores Services of any class.
@@ -41,7 +42,7 @@ export function overlapWith(containers: readonly Container[], served: Served): O
   }
 }
 
-/** How to end it, for a person. */
+/** How to end the overlap, for a message. */
 export function overlapRemedy({ both }: Overlap): string {
   const remedies: Record<string, string> = {
     nodes:
@@ -67,7 +68,7 @@ function leftBy({ command = [], args = [] }: Container): string[] {
   )
 }
 
-/** Some programs have a variable of their own for that. */
+/** Some programs have an environment variable that turns their load balancers off. */
 function isOff({ env = [] }: Container): boolean {
   return env.some(({ name, value }) => /LOAD_?BALANCERS?_ENABLED$/.test(name) && value === 'false')
 }

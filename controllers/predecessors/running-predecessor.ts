@@ -41,7 +41,7 @@ export function runningPredecessorController(
   }
   const unlessForbidden = (signal: AbortSignal) =>
     run(signal).catch((error: unknown) => {
-      // An installation of before has no such right. The work of the leader goes on without the warning.
+      // An older installation has no such right. The leader then works without the warning.
       if (!isForbidden(error)) throw error
       running = undefined
       return undefined

@@ -131,7 +131,7 @@ function restoringChange(seen: ServiceSeen, service: Service): object | undefine
 
 /**
  * Plans until no Service shows the address. Software that writes the status is asked to withdraw, and gets some time:
- * an address that it does not show is not announced. After the timeout we go on, because removed software never
+ * an address that it does not show is not announced. After the timeout we continue, because removed software never
  * answers. Only software that would write the address back is awaited forever, until the setting changes.
  */
 export function planWithdrawal(seen: ServiceSeen, service: Service): ServicePlan {
@@ -209,14 +209,14 @@ function hasFinalizerForUs(service: Service, wanted: Want): boolean {
   return hasFinalizer(service) || (isOurTask && (service.metadata.finalizers?.includes(upstreamFinalizer) ?? false))
 }
 
-/** Changes a plan so that no address is released that the announcing software will go on announcing. */
+/** Changes a plan so that no address is released that the announcing software continues to announce. */
 export function postponeUntilDeletion(plan: ServicePlan, seen: Omit<ServiceSeen, 'announcement'>): ServicePlan {
   const { step } = plan
   if (step?.do !== 'release' || !isReleasePostponed(seen, step.record)) return plan
   return phaseOf(step.record) === 'Releasing' ? settled : { step: { do: 'postpone-release', record: step.record } }
 }
 
-/** Whether the software goes on announcing the address of a record although its Service no longer wants it. */
+/** Whether the software continues to announce the address of a record although its Service no longer wants it. */
 export function isReleasePostponed(
   { announcer, service, wanted }: Pick<ServiceSeen, 'announcer' | 'service' | 'wanted'>,
   record: ElasticIP,

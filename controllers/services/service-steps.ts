@@ -163,7 +163,7 @@ async function bind(
   signal: AbortSignal,
 ): Promise<void> {
   await deps.bind({ record, uid }, signal)
-  // Admission gave the address back to its former Service.
+  // Admission returned the address to its previous Service.
   if (record.spec.claimRef?.uid === uid) warnOfReturn(deps, service)
 }
 

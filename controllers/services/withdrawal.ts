@@ -72,7 +72,7 @@ function showOnly(
   return patchSharedStatus(client, service, status)
 }
 
-/** The annotations that undo a withdrawal, even one for other software, which would otherwise go on obeying it. */
+/** The annotations that undo a withdrawal, even one for other software, which would otherwise continue to obey it. */
 export function cancelWithdrawal(
   { announcer }: Pick<WithdrawalDeps, 'announcer'>,
   service: Service,

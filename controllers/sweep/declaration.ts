@@ -16,10 +16,10 @@ type LostRecordDeps = {
   ledger: { mark: Pick<AdoptionMark, 'clear'> }
 }
 
-/** When the next sweep checks whether a slow cloud has deleted a reservation: a minute is usual. */
+/** When the next sweep checks whether a slow provider has deleted a reservation: a minute is usual. */
 const deletionMs = 120_000
 
-/** Compares the cloud with the ledger. */
+/** Compares the provider's reservations with the ledger. */
 export function ledgerSweepController(deps: Deps): ControllerDeclaration {
   const { services, records } = deps.caches
   const { sweepIntervalMs } = deps.settings.cluster
@@ -39,8 +39,8 @@ export function ledgerSweepController(deps: Deps): ControllerDeclaration {
 }
 
 /**
- * Removes the adoption mark as soon as a record goes without its reservation. A person removed its finalizer, or etcd was
- * put back to a backup while this leader ran.
+ * Removes the adoption mark as soon as a record is lost while its reservation stays. A person removed its finalizer, or
+ * etcd was restored from a backup while this leader ran.
  */
 export function lostRecordController({ caches: { records }, ledger: { mark } }: LostRecordDeps): ControllerDeclaration {
   return {

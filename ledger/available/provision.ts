@@ -162,7 +162,10 @@ export function provisionedCheck(
   }
 }
 
-/** Whether a missing address is deleted: it is the only one, the list has another of this cluster, or a person confirmed it. */
+/**
+ * Whether a missing address certainly no longer exists. Either it is the only one, or the list has another one of this
+ * cluster, or a person confirmed the loss.
+ */
 async function isLossCertain(
   { cloud, records, scheme, loss }: LedgerDeps & { loss: LossConfirmation },
   signal: AbortSignal,

@@ -155,7 +155,7 @@ export function limitUnbound({ claim, unbound, max, quotas, readAhead }: Unbound
       const [limiting] = await Promise.all([isCounted ? quotas(namespace, signal) : [], readAhead(signal)])
       const services = new Set(neighbours.map(serviceOfAddress)).difference(new Set([serviceOfAddress(key)])).size
       const refusal = quotaReason(limiting, quotaUse, services)
-      // The review has timed out, so nobody would read the answer of a claim that begins now.
+      // The review has timed out, so no caller would read the answer of a claim that begins now.
       if (signal.aborted) return busy
       return refusal === undefined ? await claim(wanted, signal) : { kind: 'pending', reason: refusal }
     } finally {

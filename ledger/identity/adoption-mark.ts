@@ -4,7 +4,7 @@ import type { LedgerMap } from './ledger-map.ts'
 export type AdoptionMark = {
   /**
    * Whether every reservation with our marks that these owners could use has a record. Without owners: any owner that
-   * is not excepted. Called by every claim; the answer may be a second old.
+   * is not excepted. Called by every claim; the answer may be two seconds old.
    */
   isSet(signal: AbortSignal, owners?: readonly string[]): Promise<boolean>
   /**
@@ -31,7 +31,7 @@ export type AdoptionMarkOptions = {
   monotonicMs: () => number
 }
 
-/** How long a mark stays valid after a read: no new leader can take over and reserve an address in less. */
+/** How long an answer is reused: no new leader can take over and reserve an address within this time. */
 const knownMs = 1_000
 
 /**

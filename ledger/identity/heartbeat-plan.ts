@@ -29,7 +29,7 @@ export type HeartbeatSeen = {
   reservations: Reservation[]
   scheme: MarkScheme
   entries: HeartbeatEntries
-  /** How long ago this leader first saw one of our heartbeats, or none. */
+  /** How long ago this leader first looked at the heartbeats; infinite once it has written one. */
   observedMs: number
   /** The foreign heartbeats of the last sweep, and how long they have not changed. */
   watched: { heartbeats: string; forMs: number } | undefined

@@ -62,7 +62,9 @@ export function makeIdentity(options: IdentityOptions): Identity {
   }
 }
 
-/** Reads the current leader: the holder of the lease since it acquired it, or this replica if there is no election. */
+/**
+ * Reads the current leader: the holder of the lease and when it acquired it, or this replica if there is no election.
+ */
 function leaderReader({ client, settings, identity }: IdentityOptions) {
   const { leaderElect, leaseNamespace, leaseName } = settings.process
   const lease = { namespace: leaseNamespace, name: leaseName }

@@ -14,7 +14,7 @@ export type LedgerMap = {
   /** The map as of at most a second ago, for reads that every claim makes. */
   recent(signal: AbortSignal): Promise<ConfigMap | undefined>
   /**
-   * Writes entries into the map that was read, and removes undefined ones and the confirmations that they follow.
+   * Writes entries into the map that was read, and removes undefined ones and the confirmations that they act on.
    * KubeError `conflict` says that another process wrote first.
    */
   change(stored: ConfigMap | undefined, entries: Entries, signal: AbortSignal): Promise<ConfigMap>
@@ -94,7 +94,7 @@ function withEntries(map: ConfigMap, entries: Entries): ConfigMap {
   return { ...map, metadata, data: Object.fromEntries(merged) as Record<string, string> }
 }
 
-/** The confirmations that these entries follow. */
+/** The confirmations that these entries act on. */
 function usedConfirmations({ metadata }: ConfigMap, entries: Entries): string[] {
   const { [confirmAnnotation]: confirmed, [confirmProjectAnnotation]: project } = metadata.annotations ?? {}
   const isUsed = confirmed !== undefined && [entries['overruled-sign'], entries['cluster']].includes(confirmed)

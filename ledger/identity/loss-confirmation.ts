@@ -41,7 +41,10 @@ export function lossConfirmation(
   }
 }
 
-/** Whether reservations missing from a list may be deleted: people delete one by hand, but not all of several. Pure. */
+/**
+ * Whether reservations missing from a list were probably deleted: people delete one by hand, but not all of several.
+ * Pure.
+ */
 export function isLossLikely(of: { listed: Reservation[]; held: string[]; cluster: string; missing: number }): boolean {
   return of.missing < 2 || hasOneOfOurs(of.listed, of)
 }

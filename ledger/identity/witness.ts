@@ -11,8 +11,8 @@ export type Witness = {
   /** The machine for our next heartbeat; undefined until this process has seen one serve the cluster. */
   find(signal: AbortSignal): Promise<string | undefined>
   /**
-   * Whether the machine that a heartbeat names serves this cluster. Takes up to half a minute if it is one of our
-   * nodes.
+   * Whether the machine that a heartbeat names serves this cluster. Takes over half a minute if the machine is one of
+   * our nodes and its lease is not renewed.
    */
   serves(machine: string, signal: AbortSignal): Promise<boolean>
 }

@@ -33,8 +33,8 @@ const reasons: Record<TakeOverReason, string> = {
 
 /**
  * Stores the next heartbeat in the cluster before it writes it on the carrier, so that we always recognize our own.
- * Throws if the provider refuses the heartbeat with which we take over: then the other cluster perhaps cannot write
- * either.
+ * Throws if the provider refuses the heartbeat with which we take over, unless a person has confirmed that: the other
+ * cluster perhaps cannot write either.
  */
 export async function writeHeartbeat(
   deps: WriteHeartbeatDeps,

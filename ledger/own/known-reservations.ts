@@ -10,7 +10,10 @@ export type KnownReservations = {
   has(address: IpAddress): boolean | undefined
   /** The reservation of an address, as far as we know. */
   find(address: IpAddress): Reservation | undefined
-  /** Reads from the provider if our knowledge of an address may be stale, by default for a waiting person; never throws. */
+  /**
+   * Reads from the provider if our knowledge of an address may be stale; never throws. `maxAbsentMs` is the maximum age
+   * of a list that lacks the address. It is short by default, because a person waits.
+   */
   refresh(address: IpAddress, signal: AbortSignal, maxAbsentMs?: number): Promise<void>
   /**
    * Forgets a reservation that is being deleted: the provider may list it for minutes, although it has no owner. The

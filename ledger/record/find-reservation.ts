@@ -76,8 +76,8 @@ export async function isBeingReleased(
 }
 
 /**
- * Finds a predecessor's reservation for a record's Service that names no cluster, and adds our cluster's mark. Another
- * cluster may have a Service of that name, so ours must show the address. No other record may have the reservation.
+ * Finds a predecessor's reservation for a record's Service, and adds our cluster's mark. The reservation names no
+ * cluster, and another cluster may have a Service of that name, so `mayAdopt` decides. No other record may have it.
  */
 export async function adoptUnmarked(
   deps: Pick<LedgerDeps, 'cloud' | 'scheme' | 'sweepsUntagged' | 'possibleUsers'>,
@@ -150,7 +150,7 @@ export async function markRetention(
   await deps.cloud.mark({ id, marks: lastingMarks(marks) }, retentionMarks(of.retained), signal)
 }
 
-/** Finds a reservation by its id, else in the project's list; undefined proves that it is deleted. */
+/** Finds a reservation by its id, else in the project's list: a 404 alone does not prove that it is deleted. */
 export async function findCertainly(
   { cloud }: Pick<FindDeps, 'cloud'>,
   id: string,

@@ -108,9 +108,7 @@ export function isBeingRemoved({ metadata }: ElasticIP): boolean {
   return metadata.deletionTimestamp !== undefined && !metadata.finalizers?.includes(recordFinalizer)
 }
 
-/**
- * Whether a record with an address lacks our finalizer. `cleanup` removes it, and the next install finds the record so.
- */
+/** Whether a record with an address lacks our finalizer. `cleanup` removes it, and the next install adds it again. */
 export function lacksFinalizer({ metadata, status }: ElasticIP): boolean {
   const isOnItsWay = metadata.deletionTimestamp !== undefined || status?.phase === 'Releasing'
   return !isOnItsWay && status?.address !== undefined && !metadata.finalizers?.includes(recordFinalizer)

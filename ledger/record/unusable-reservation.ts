@@ -24,8 +24,8 @@ export function unusableReason(
 }
 
 /**
- * Gives a reservation that a person named the record's marks, if its own name another owner. This comes first:
- * afterwards another cluster does not delete the reservation, and it is moved and released as the record's own.
+ * Writes the record's marks on a reservation that a person named, if its present marks name another owner. This comes
+ * first: from then on no other cluster deletes the reservation, and ours moves and releases it as the record's own.
  */
 export async function takeNamed(
   { cloud, scheme, sweepsUntagged, log }: Pick<LedgerDeps, 'cloud' | 'scheme' | 'sweepsUntagged' | 'log'>,

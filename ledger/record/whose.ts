@@ -62,7 +62,10 @@ export function whoseByMarks(scheme: MarkScheme, key: AddressKey, { marks }: Pic
   return ownerMark(marks) === undefined || isOfService(scheme, key, marks) ? 'ours' : 'service'
 }
 
-/** Explains in a sentence why a reservation is not a record's; undefined if it is. Without a record, nobody here owns it. */
+/**
+ * Explains in a sentence why a reservation is not a record's; undefined if it is. Without a record, no Service here
+ * owns it.
+ */
 export function foreignReasonOf(rules: WhoseRules, record: ElasticIP | undefined, found: Judged): string | undefined {
   if (!record) return 'no ElasticIP has it'
   const { address: held = 'none' } = record.status ?? {}

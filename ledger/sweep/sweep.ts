@@ -65,7 +65,7 @@ export function sweep(deps: SweepDeps): Sweep {
     }
     const setMark = deps.mark.begin()
     const releaseRecords = deps.listRecords().filter(isReleaseRecord)
-    // Read records and Services after the list: a listed reservation that a record ordered is in that record by now.
+    // Read records and Services after the list, so that they include the record that ordered a listed reservation.
     const listed = await deps.cloud.reservations(commonMarks(deps.scheme), signal)
     const may = await deps.heartbeats.check(withoutDeleted(listed, releaseRecords), signal)
     if (may === 'nothing') {
@@ -140,8 +140,8 @@ function sweepMemory(monotonicMs: () => number) {
 }
 
 /**
- * Remembers suspects, but none if the API server lists no records; then it throws. Without the CRD the cache is empty,
- * so every reservation looks like an orphan. None may be due as soon as the records are back.
+ * Remembers suspects. If the API server cannot list the records, it forgets all suspects and throws. Without the CRD
+ * the cache is empty, so every reservation looks like an orphan. None may be due as soon as the records are back.
  */
 async function keepSuspects(
   { records }: SweepDeps,

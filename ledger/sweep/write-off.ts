@@ -134,7 +134,7 @@ async function writeOff(deps: WriteOffDeps, record: ElasticIP, signal: AbortSign
   const found = await deps.cloud.reservation(facts.reservation, signal)
   const verdict = found && whoseIs(deps, record, found)
   if (found && verdict && !verdict.isLost) {
-    // For the older reservations, the person who confirmed a new id of the cluster decides.
+    // It still exists. If it names a previous id of this cluster, the person who confirmed the new id decides about it.
     if (verdict.whose !== 'nobody') return
     const text = foreignReasonOf(deps, record, found)
     const message =

@@ -88,8 +88,8 @@ export function withStoredFamilies(
 }
 
 /**
- * Whether the API server will refuse the families of a Service, after the mutating webhooks. It requires
- * two where the cluster has one, or newly names two without a policy for two, or one that the cluster does not have.
+ * Whether the API server will refuse the families of a Service, after the mutating webhooks. The Service requires two
+ * where the cluster has one, newly names two without a policy for two, or names one that the cluster lacks.
  */
 export function areFamiliesRefused(service: Service, old: Service | null, cluster: ClusterFamilies): boolean {
   const { ipFamilyPolicy } = withStoredFamilies(service, old, cluster).spec
