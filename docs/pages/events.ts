@@ -12,7 +12,8 @@ kubectl get events -A --field-selector type=Warning
 
 The API server keeps an Event for an hour. A lasting problem is recorded once, and again every half hour. After 25 Events,
 an object gets one every five minutes, as with client-go. Events about objects without a namespace, such as nodes, are in
-\`default\`. The reasons for Services and nodes are those of Kubernetes' cloud controller manager, so dashboards keep working.
+\`default\`. Where Kubernetes' cloud controller manager has a reason for a step, the Event has that reason, so dashboards keep
+working.
 `
 
 /** The reference page of all Events, in Markdown, from the catalogue that the recorders take their reasons from. */

@@ -38,7 +38,7 @@ export const addressAlerts: AlertGroup = {
       summary: 'The cluster or a namespace uses more than 90 % of the addresses that it may have.',
       description: `{{ $value | humanizePercentage }} of the maximum are taken (scope {{ $labels.scope }}), of eip-admission ${where}.`,
       symptom:
-        'None yet. At the limit `kubectl create` refuses Services (cluster, namespace), or they wait for the ' +
+        'Nothing yet. At the limit `kubectl create` refuses Services (cluster, namespace), or they wait for the ' +
         'controller (unbound).',
       action:
         'Run `kubectl eip list -A`. Delete Services that are not needed, release kept addresses with ' +
@@ -51,8 +51,7 @@ export const addressAlerts: AlertGroup = {
       expr: `max ${per('kind')} (${atLeader('eip_admission_unneeded_reservations')}) > 0`,
       summary: 'There are still reservations that no Service needs.',
       description: `{{ $value }} reservations of the kind {{ $labels.kind }} cost money and are not released, of eip-admission ${where}.`,
-      symptom:
-        'None for users, but the provider bills the reservations. Sweeps keep reservations whose owner is uncertain.',
+      symptom: 'Nothing, but the provider bills the reservations. Sweeps keep reservations whose owner is uncertain.',
       action:
         'Run `doctor`: `leaked-reservations` lists them. Delete those that are not needed in the console of ' +
         'the provider. The log of the leader says why it keeps them.',

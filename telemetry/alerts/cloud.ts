@@ -59,7 +59,7 @@ export const cloudAlerts: AlertGroup = {
       quietWhile: cloudCauses,
       summary: 'No sweep has succeeded for half an hour.',
       description: `The last good sweep of the leader ${where} ended {{ $value | humanizeDuration }} ago.`,
-      symptom: 'None at first. eip-admission does not notice lost addresses, and does not release orphans.',
+      symptom: 'Nothing at first. eip-admission does not notice lost addresses, and does not release orphans.',
       action:
         'Run `kubectl logs` of the leader: it says why sweeps fail. With `--sweep-interval` above 20m, write your own rule.',
       guide: { file: 'guides/troubleshooting.md', heading: 'Addresses are reserved that no Service uses' },

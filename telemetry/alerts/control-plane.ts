@@ -19,7 +19,7 @@ export const controlPlaneAlerts: AlertGroup = {
         `unless max ${perInstall} (eip_admission_control_plane_leader)`,
       summary: 'No guardian can move the control-plane address, or none is running.',
       description: `No guardian ${where} has held its lease for five minutes.`,
-      symptom: 'None yet. If the holder fails, the address does not move, and the API server is unreachable.',
+      symptom: 'Nothing yet. If the holder fails, the address does not move, and the API server is unreachable.',
       action:
         'Run `kubectl get pods -n eip-admission` and `kubectl get lease -n kube-system eip-admission-control-plane`, and read ' +
         'the logs of the guardians. If you removed them on purpose, silence this alert for a day.',
@@ -55,7 +55,7 @@ export const controlPlaneAlerts: AlertGroup = {
         `and count ${perInstall} (${probes('')} > 0) > 1`,
       summary: 'The control-plane address has no second API server to move to.',
       description: `Of all API servers that the guardians ${where} probe, {{ $value }} answers.`,
-      symptom: 'None yet. If the holder fails too, the API server is unreachable.',
+      symptom: 'Nothing yet. If the holder fails too, the API server is unreachable.',
       action:
         'Repair the API servers of the other control-plane nodes: the guardians log `probe failed` with the reason.',
       guide,
@@ -90,7 +90,7 @@ export const controlPlaneAlerts: AlertGroup = {
       quietWhile: cloudCauses,
       summary: 'The guardians have not read the holder of the control-plane address from the provider for ten minutes.',
       description: `No guardian ${where} has read the provider for {{ $value | humanizeDuration }}.`,
-      symptom: 'None yet. The guardians do not notice a manual assignment.',
+      symptom: 'Nothing yet. The guardians do not notice a manual assignment.',
       action:
         'Run `doctor` with the key of the guardians: `cloud-access` says whether the key and the connection to the provider work.',
       guide,

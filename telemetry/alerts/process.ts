@@ -66,7 +66,7 @@ export const processAlerts: AlertGroup = {
       expr: `min ${perInstall} (eip_admission_settings_last_reload_successful) == 0`,
       summary: 'A changed configuration file has no effect.',
       description: `A process ${where} has kept its previous settings for a quarter of an hour: it refuses the configuration file.`,
-      symptom: 'None yet. If the file has a new token and the old one is revoked, no Service gets an address.',
+      symptom: 'Nothing yet. If the file has a new token and the old one is revoked, no Service gets an address.',
       action:
         'Run `kubectl get events -A --field-selector reportingComponent=settings-reload`: an Event says what is wrong. Correct ' +
         'the Secret, or restore it.',

@@ -78,7 +78,7 @@ export const catalogue = {
       'Delete the node if you are sure that its machine no longer exists.',
     ),
     PeeringFailed: warning(
-      'BGP could not be set up for the node, or MetalLB refused one of its peers.',
+      'BGP could not be set up for the node, or the announcing software refused one of its peers.',
       'Correct what the text names.',
     ),
   }),
@@ -126,7 +126,7 @@ export const catalogue = {
   }),
   ...about('ConfigMap', {
     ClusterIdInUse: warning(
-      'Another cluster uses the same cluster id. Neither of the two reserves or releases anything.',
+      'Another cluster uses the same cluster id. Until that is resolved, this cluster reserves and releases nothing.',
       'Decide which cluster owns the addresses: see the guide on backup and restore.',
     ),
     OtherProject: warning(

@@ -15,7 +15,7 @@ const [counter, gauge, histogram] = [rowsOf('counter'), rowsOf('gauge'), rowsOf(
 /** Every metric of the process by its name. */
 export const catalogue = {
   eip_admission_build_info: gauge(
-    'Always 1; the labels say which version runs, for which cloud.',
+    'Always 1; the labels name the versions of eip-admission and Node, and the provider.',
     'version',
     'node_version',
     'cloud',
