@@ -13,7 +13,7 @@ const probes = {
     format: duration(100),
     default: '1s',
     sentence:
-      'How often each API server is probed, even if the previous probe has not ended. After a refusal the next probe follows in half of the time. Until an API server is healthy for the first time, the next probe follows a healthy answer in a quarter of the time.',
+      'How often each API server is probed, even if the previous probe has not ended. After a refusal, the next probe follows after half of the interval. Until an API server has become a candidate for the first time, the next probe follows a healthy answer after a quarter of it.',
   },
   probeTimeoutMs: {
     title: 'control-plane probe timeout',

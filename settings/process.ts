@@ -13,7 +13,7 @@ export const kubeconfig = {
   flag: '--kubeconfig',
   env: 'KUBECONFIG',
   format: text('file'),
-  unset: 'in a pod its cluster, elsewhere the kubeconfig that kubectl uses',
+  unset: 'in a pod, the cluster of the pod; elsewhere, the kubeconfig that kubectl uses',
   sentence: 'Kubeconfig file for the connection to the cluster.',
 } as const
 
@@ -32,7 +32,7 @@ export const apiServer = {
   flag: '--api-server',
   env: 'EIP_API_SERVER',
   format: hostUrl,
-  unset: 'that of the kubeconfig, or of the cluster of the pod',
+  unset: 'the one in the kubeconfig, or that of the cluster of the pod',
   sentence:
     'URL of the API server to talk to, with the same credentials. For a guardian, the API server of its own machine, such as `https://$(HOST_IP):6443`, never the address that it guards.',
 } as const
@@ -65,7 +65,7 @@ const work = {
     format: choice(['webhooks', 'controllers', 'control-plane']),
     unset: 'all',
     sentence:
-      'Runs only the webhooks, only the controllers (with the guardian of the control-plane address), or only that guardian. Alone it needs neither webhooks nor certificates, and serves health and metrics over plain HTTP.',
+      'Runs only the webhooks, only the controllers (with the guardian of the control-plane address), or only that guardian. A guardian alone needs neither webhooks nor certificates, and serves health and metrics over plain HTTP.',
   },
   concurrentServiceSyncs: {
     title: 'concurrent Service syncs',

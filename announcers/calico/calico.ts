@@ -129,7 +129,7 @@ function annotations(): readonly Annotation[] {
       name: entriesAnnotation,
       on: 'BGPConfiguration',
       writers: ['eip-admission'],
-      values: 'networks of one address, with commas between them',
+      values: 'networks of one address, separated by commas',
       sentence: 'Which entries of `spec.serviceLoadBalancerIPs` belong to eip-admission. All others stay as they are.',
     },
     {

@@ -145,14 +145,14 @@ function annotations(): readonly Annotation[] {
       name: request,
       on: 'Service',
       writers: ['user', 'eip-admission'],
-      values: 'IP addresses, with commas between them',
+      values: 'IP addresses, separated by commas',
       sentence: `Requests a user-chosen address from Cilium. eip-admission writes \`${nobodysAddress}\`, which is in no pool, so Cilium withdraws the address.`,
     },
     {
       name: oldRequest,
       on: 'Service',
       writers: ['user'],
-      values: 'IP addresses, with commas between them',
+      values: 'IP addresses, separated by commas',
       sentence: 'The name of the same annotation up to Cilium 1.15.',
     },
     {
@@ -167,7 +167,7 @@ function annotations(): readonly Annotation[] {
       name: sharingNamespaces,
       on: 'Service',
       writers: ['user'],
-      values: 'names of namespaces, with commas between them',
+      values: 'names of namespaces, separated by commas',
       sentence: "Any Service in these namespaces can get this Service's address in Cilium; `*` means every namespace.",
     },
     {

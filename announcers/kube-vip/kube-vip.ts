@@ -105,7 +105,7 @@ export const kubeVipSoftware: Software<'kube-vip'> = {
       writers: ['user'],
       values: 'an IP address',
       sentence:
-        'Requests a user-chosen address from kube-vip. eip-admission never adds it, because kube-vip 1.2 would then withdraw the address; it removes it with the address.',
+        'Requests a user-chosen address from kube-vip. eip-admission never adds this annotation, because kube-vip 1.2 would then withdraw the address. It removes the annotation together with the address.',
     },
   ],
   requestAnnotations: [kubeVipRequestAnnotation],

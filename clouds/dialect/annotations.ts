@@ -60,7 +60,7 @@ const nodeAnnotations = {
   multihop: onNode(
     ['multihop', 'multi-hop', 'MultiHop', 'multihop'],
     '`true`',
-    'The mark of a peer that is more than one hop away. Absent for a nearer peer.',
+    'The mark of a peer that is more than one hop away. Closer peers have no such annotation.',
   ),
   password: onNode(
     ['password', 'bgp-pass', 'BGPPass', 'BGP password'],

@@ -26,7 +26,7 @@ export const managedSchemes: Record<string, LoadBalancerScheme> = {
     written: 'emlb:///metro',
     meaning:
       "Equinix Metal's managed load balancers in one metro, without Elastic IPs, announcing software and BGP. " +
-      `The metros are ${metroCodes}.`,
+      `The metro is ${metroCodes}.`,
     parameters: [],
     depth: 1,
     read: readEmlb,
@@ -216,6 +216,6 @@ export const equinixMetal = defineDialect({
   rows: { ...access, ...addresses, ...bgp, ...controlPlane },
   annotations: [...oldNodeAnnotations, ...balancerAnnotationRows],
   annotationPrefix: 'metal.equinix.com/',
-  loadBalancerNote: 'Only the dialect `equinix-metal` knows `emlb`.',
+  loadBalancerNote: 'Only the dialect `equinix-metal` supports `emlb`.',
   managed: { schemes: managedSchemes, annotations: balancerAnnotations },
 })

@@ -43,11 +43,11 @@ export function settingsReference(): string {
     ...dialects.map(dialectPart),
     loadBalancerPart(),
     commonPart(),
-    '## The process\n\nSettings of `eip-admission serve` that are the same for every cloud.\n',
+    '## The process\n\nSettings of `eip-admission serve` that are the same for every provider.\n',
     ...processSections.map((part) => section(part, 3)),
     '## Other commands\n\nEach of these commands runs once, with a kubeconfig.\n',
     ...onceCommands.map(({ words, table, beside }) =>
-      section({ heading: `\`eip-admission ${words}\`${beside ? ', besides those of `serve`' : ''}`, table }, 3),
+      section({ heading: `\`eip-admission ${words}\`${beside ? ', in addition to those of `serve`' : ''}`, table }, 3),
     ),
     upstreamPart(),
   ]
@@ -97,7 +97,7 @@ function upstreamPart(): string {
     ]),
   ]
   const intro =
-    'Flags of other cloud controller managers. eip-admission accepts them, so that old manifests still start it, and logs a warning.'
+    'Flags of other cloud controller managers. eip-admission accepts them, so that existing manifests still work, and logs a warning.'
   return `## Flags without effect\n\n${intro}\n\n${markdownTable(['flag', 'effect'], rows)}\n`
 }
 

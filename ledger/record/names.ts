@@ -98,7 +98,7 @@ export const recordAnnotations: readonly Annotation[] = annotationsOn('ElasticIP
   {
     name: allowedBeforeMoveAnnotation,
     writers: ['operator'],
-    values: 'names of namespaces, with commas between them, or `*`',
+    values: 'names of namespaces, separated by commas, or `*`',
     sentence:
       'What `spec.allowedNamespaces` was before `kubectl eip move` closed the ElasticIP to change its Service. If it stays, the command was interrupted: repeat it.',
   },

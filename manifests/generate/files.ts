@@ -228,7 +228,7 @@ guide](${docs}/guides/install.md) covers upgrades and uninstalling too.
 ## Values
 
 \`settings\` takes the flags of \`eip-admission serve\` that have no value of their own here ([all settings](${docs}/reference/settings.md)). Helm refuses
-names that the chosen cloud does not have.
+settings that the chosen provider does not have.
 `
 
 /** The README of the chart, with a table of its values. */

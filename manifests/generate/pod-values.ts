@@ -113,7 +113,8 @@ export const pods: ValueRow[] = rowsOf({
   extraEnv: {
     default: [],
     sentence:
-      'Additional environment variables, such as a proxy. The guardians get these and the next three values, too.',
+      'Additional environment variables, such as a proxy. The guardians get these too, and also `extraEnvFrom`, ' +
+      '`extraVolumes` and `extraVolumeMounts`.',
     schema: list,
   },
   extraEnvFrom: { default: [], sentence: 'Secrets and ConfigMaps with environment variables.', schema: list },
