@@ -36,7 +36,7 @@ alert-recordings: $(installed) control-plane chart-tools ## makes the recordings
 test-control-plane: $(installed) control-plane ## keeps an API server up, so that one test starts at once
 	@node test/control-planes/keep.ts
 
-check: $(installed) ## types, lint, format, import law, dead code, code for tests alone, generated files
+check: $(installed) ## types, lint, format, import law, documentation, spelling, dead code, generated files
 	@npm run --silent check
 
 bundle: $(installed) ## bundles the program into dist/bundle; the last line is the command line that runs it
@@ -54,8 +54,7 @@ bench: $(installed) ## measures, and prints the figures beside their goals
 generate: $(installed) ## writes the generated files
 	@npm run --silent generate
 
-site: $(installed) docs/site/node_modules/.package-lock.json ## builds the documentation as a web site into dist/site, checks its spelling and accessibility
-	@npm --prefix docs/site run --silent spell
+site: $(installed) docs/site/node_modules/.package-lock.json ## builds the documentation as a web site into dist/site, checks its links and accessibility
 	@npm --prefix docs/site run --silent build
 	@npm --prefix docs/site run --silent axe
 

@@ -8,6 +8,7 @@ const checks = [
   ['format', 'prettier --check --cache --cache-location=node_modules/.cache/prettier/check --log-level warn .'],
   ['import law', 'node test/run.ts import-law'],
   ['documentation', 'node test/run.ts docs/'],
+  ['spelling', 'cspell --no-progress --no-summary --config docs/cspell.json'],
   ['dead code', 'knip --cache --cache-location node_modules/.cache/knip'],
   // Code that only tests reach: exports that no program of this repository uses.
   [

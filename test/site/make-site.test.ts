@@ -1,4 +1,4 @@
-// The pages become a site, and the spell checker knows each of their words.
+// The pages become a site.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ function make(target: string): Promise<{ code: number | null; text: string }> {
   })
 }
 
-test('make site finds no unknown word and no dead link, and writes the pages', async () => {
+test('make site finds no dead link, and writes the pages', async () => {
   const { code, text } = await make('site')
   assert.is(code, 0, text)
   assert.ok(existsSync(join(root, 'dist', 'site', 'index.html')))

@@ -23,11 +23,12 @@ function wokenBy(current: ElasticIP | undefined, previous: ElasticIP | undefined
   return [...woken]
 }
 
-const requested = makeLot('lot', {}, { phase: 'Requested' })
-const failed = makeLot('lot', {}, { phase: 'Requested', lastError: 'quota' } as ElasticIP['status'])
-const available = makeLot('lot', {}, { phase: 'Available', address: '203.0.113.1', reservationID: 'res-1' })
+const lot = { reclaimPolicy: 'Retain' } as const
+const requested = makeLot('lot', lot, { phase: 'Requested' })
+const failed = makeLot('lot', lot, { phase: 'Requested', lastError: 'quota' } as ElasticIP['status'])
+const available = makeLot('lot', lot, { phase: 'Available', address: '203.0.113.1', reservationID: 'res-1' })
 const plain = makeRecord({ phase: 'Requested' })
-const claiming = makeRecord({ phase: 'Requested' }, { source: { name: 'lot', uid: 'uid-lot' } })
+const claiming = makeRecord({ phase: 'Requested' }, { source: { name: 'lot', type: 'Provisioned' } })
 
 const changes: [name: string, current: ElasticIP | undefined, previous: ElasticIP | undefined, woken: string[]][] = [
   ['a new source, which has no reservation yet', requested, undefined, ['lot']],
