@@ -64,7 +64,7 @@ export type WantedObject = { object: KubeObject; subjects: Subject[] }
 
 /**
  * A part of the state that the announcing software refuses, or that we left out because it would. `mayPass`: the
- * software also reports this briefly while it applies a change, and retries by itself.
+ * software also reports this briefly while it applies a change, and retries on its own.
  */
 export type Problem = { subject: Subject; message: string; mayPass?: true }
 
@@ -116,8 +116,8 @@ export type ObjectConfiguration = {
   /** Whether an object of that kind makes the software announce an address. */
   hasAddress(object: KubeObject, address: string): boolean
   /**
-   * How long a machine may go on announcing after its Node was deleted, and the node of each of our objects. Absent if
-   * the software then withdraws.
+   * How long a machine may continue to announce after its Node was deleted, and the node of each of our objects. Absent
+   * if the software then withdraws.
    */
   lingering?: { forMs: number; nodeOf: (object: KubeObject) => string | undefined }
 }

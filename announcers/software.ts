@@ -58,7 +58,7 @@ export type Software<Kind extends LoadBalancer['kind'] = LoadBalancer['kind']> =
     needs: readonly SessionFactName[]
     configured(facts: Pick<SoftwareFacts, SessionFactName>): ConfiguredSessions[]
   }
-  /** The kinds because of which it goes on announcing after we are removed, and instructions for people to end that. */
+  /** The kinds whose objects make it announce even after we are removed, and instructions for people to end that. */
   left?: { kinds: readonly Resource<KubeObject>[]; texts(objects: readonly KubeObject[]): string[] }
   /** The rights to configure it, in any namespace. */
   rules?: readonly Rule[]

@@ -32,9 +32,8 @@ export function calicoObjects(options: CalicoOptions): ObjectConfiguration {
   return {
     kind: 'objects',
     namespace: options.namespace,
-    // A filter comes before its peers, so that no route from the provider gets into the kernel. Calico's API server
-    // answers an apply that creates, if refused, with an error that would end the whole pass. A refused create does
-    // not.
+    // A filter comes before its peers, so that no route from the provider gets into the kernel. If Calico's API server
+    // refuses an apply that creates, its error would end the whole pass. A refused create does not.
     kinds: [
       { resource: secrets, only: names.bgpSecret },
       { resource: filters, isPruned: true, isWatched: true },

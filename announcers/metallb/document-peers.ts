@@ -14,8 +14,8 @@ const maxCountingSelectors = 1_000
 /**
  * The change that leaves one peer for each session. Each peer has selectors that match no node: predecessors count
  * Services with them, and we recognize our peers by them. A peer keeps its selectors whatever Services come and go,
- * because MetalLB closes a session when they change. Fields that a person added to one of our peers stay. A person's
- * own peer for the same session stays too, and replaces ours.
+ * because MetalLB closes a session when they change. Fields that a person added to one of our peers stay, except a
+ * password. A person's own peer for the same session stays too, and replaces ours.
  */
 export function peerChange(
   items: readonly unknown[],
@@ -43,15 +43,15 @@ export function peerChange(
   return { drop, alter, add }
 }
 
-/** Our peer that a predecessor would write otherwise, and the fields that it would write. */
+/** Our peer that a predecessor would write differently, and the fields that it would write. */
 export type Miscounted = { at: number; hostname: string; router: string; fields: JsonObject }
 
-/** The Services that a predecessor counts; undefined if its release counts none. */
+/** The Services that a predecessor counts; undefined if its version counts none. */
 export type PredecessorCounts = Pick<CountedServices, 'counting'> & { services: readonly string[] | undefined }
 
 /**
- * Our peers that a predecessor would write otherwise. It would change the counts of all at once. A release that counts
- * none would add a second peer: it compares all fields that it knows, and all selectors.
+ * Our peers that a predecessor would write differently. It would change the counts of all at once. A version that
+ * counts none would add a second peer, because it compares all selectors and all fields that it knows.
  */
 export function miscountedPeers(
   items: readonly unknown[],
@@ -61,7 +61,7 @@ export function miscountedPeers(
     isJsonObject(item) && isOurs(item) && isOneNodes(item) ? [{ item, at }] : [],
   )
   const counting = countingSelectors({ counting: domain, services: services ?? [] }, ours.length)
-  // Such a release may refuse the whole document if a peer has a field that it does not know.
+  // Such a version may refuse the whole document if a peer has a field that it does not know.
   const others = services === undefined ? { 'hold-time': '', 'source-address': undefined } : {}
   return ours.flatMap(({ item, at }) => {
     const [hostname = ''] = hostnamesIn(item)

@@ -61,7 +61,9 @@ function withdraw(text: string, { addresses, undecided = [] }: Announcements): s
   return changeLists(yaml, { [key]: { drop, alter: new Map(), add: [] } })
 }
 
-/** Our peers that a predecessor would write otherwise. `correct` returns the document with the chosen ones corrected. */
+/**
+ * Our peers that a predecessor would write differently. `correct` returns the document with the chosen ones corrected.
+ */
 export type Recount = { peers: Miscounted[]; correct: (chosen: readonly Miscounted[]) => string }
 
 /** Compares a document's peers with those that a predecessor would write. */
@@ -155,7 +157,10 @@ function poolChange(
   return { change: { drop, alter, add }, problems }
 }
 
-/** Prefixes and the names of their pools. Unextended, a Service with two addresses would give two pools one name. */
+/**
+ * Prefixes and the names of their pools. Without the address in a name, two pools of a Service with two addresses would
+ * share it.
+ */
 function named(shown: readonly ShownAddress[], foreign: readonly JsonObject[]): [prefix: string, name: string][] {
   const taken = new Set(foreign.map(({ name }) => name))
   return shown.map(({ address, services }) => {

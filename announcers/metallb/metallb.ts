@@ -92,7 +92,7 @@ export const metallbSoftware: Software<'metallb' | 'metallb-crd' | 'metallb-conf
   },
 }
 
-/** Speakers show their sessions only in their metrics, which takes more than the right to read objects. */
+/** Speakers show their sessions only in their metrics, and reading those takes more than the right to read objects. */
 function sessionsCommand({ namespace }: { namespace: string }): Remedy {
   const metrics = `/api/v1/namespaces/${namespace}/pods/$pod:7472/proxy/metrics`
   return shell`for pod in $(kubectl get pods -n ${namespace} -o name | grep speaker | cut -d/ -f2); do echo $pod; kubectl get --raw ${metrics} | grep ^metallb_bgp_session_up; done`
@@ -108,7 +108,7 @@ function formerMetallbConfiguration(loadBalancer: LoadBalancer, marks: Announcer
     configurations(found) {
       const namespaces = new Set(found.map(({ metadata }) => metadata.namespace ?? ''))
       return [...namespaces].map((namespace) => {
-        // This MetalLB may have announced both families, as FRR does.
+        // This MetalLB may have announced both families, which takes FRR.
         const configuration = objects({ namespace, peerMode: 'frr' })
         return { ...configuration, isOurs: (object) => isWritten(object) && configuration.isOurs(object) }
       })

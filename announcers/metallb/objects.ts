@@ -101,7 +101,7 @@ function configure(
   const found = [...problems, ...pools.problems, ...peers.problems, ...silenced, ...refused]
   const possible = omitTakenNames(wanted, existing.foreign, found)
   const lacksPools = shown.length > 0 && !possible.wanted.some(({ object }) => isPool(object))
-  // Without our peers, a person's peers are the sessions.
+  // With peer mode `none`, people write the peers.
   const lacksPeers = options.peerMode !== 'none' && lacksSessions(state.nodes, possible.wanted, bgpPeers.kind)
   const lacksAdvertisement = lacks(bgpAdvertisements.kind, { wanted, possible: possible.wanted })
   return { ...possible, isHeld: lacksPools || lacksPeers || lacksAdvertisement }
@@ -137,7 +137,7 @@ function advertisementFor(
         known?.ipAddressPools ?? [],
         foreign.filter(isPool).map(({ metadata }) => metadata.name),
       ),
-      // An omitted field would stay, so it is written to empty it.
+      // An omitted field would keep its value, so an empty list replaces it.
       ...(known?.ipAddressPoolSelectors?.length ? { ipAddressPoolSelectors: [] } : {}),
     },
   }
@@ -217,7 +217,7 @@ function stateProblems({ metadata, status }: ConfigurationState, known: readonly
 }
 
 /**
- * The message, without a cause, of a speaker or controller that retries by itself. It also appears briefly while
+ * The message, without a cause, of a speaker or controller that retries on its own. It also appears briefly while
  * MetalLB applies a changed pool, address or peer.
  */
 const unspecific = /^(configuration error: )?general handler sync state error$/

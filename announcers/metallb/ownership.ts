@@ -17,8 +17,8 @@ export type Marks = {
 export type ExistingObjects = { ours: KubeObject[]; foreign: KubeObject[] }
 
 /**
- * The merge patch that removes our labels from an object. Null removes a label, but the type of stored labels has no
- * null.
+ * The labels for a merge patch that removes ours from an object. Null removes a label, but the type of stored labels
+ * has no null.
  */
 export function withoutOwnLabel(labels: Record<string, string> = {}): Record<string, string> {
   const removed = Object.fromEntries(Object.keys(ownLabels).map((name) => [name, null]))
@@ -36,7 +36,7 @@ export function labelsOf({ label }: Marks): Record<string, string> {
  */
 export function isOurs(marks: Omit<Marks, 'passwordSecret'>, object: KubeObject): boolean {
   const { namespace, name, labels = {} } = object.metadata
-  // Other software in this namespace has the same Secret.
+  // For other announcing software in this namespace, we write the same Secret without that label.
   if (object.kind === 'Secret') return namespace === marks.namespace && isWritten(object)
   if (namespace !== marks.namespace || labels[marks.label.name] !== marks.label.value) return false
   if (isAdvertisement(object)) return name === marks.advertisement

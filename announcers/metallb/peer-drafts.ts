@@ -74,7 +74,7 @@ function groupFields(alike: Session[]): Pick<Draft, 'nodes' | 'selector'> {
 
 /**
  * Why a foreign peer makes a session impossible. If ours already exists beside a foreign one, this MetalLB checks each
- * node separately. A node always keeps its session.
+ * node separately. A node that our peer selects keeps its session.
  */
 function conflictReason(
   session: Session,

@@ -92,8 +92,8 @@ function specOf({ session, selector, source }: Draft, marks: Marks, known: Spec 
 }
 
 /**
- * The password of a peer. A predecessor wrote it into the peer itself, and there it stays while it is right: a
- * reference would be a change.
+ * The password of a peer. One that a predecessor wrote into the peer itself stays there while it is right, because a
+ * reference to the Secret would restart the session.
  */
 function passwordFields(
   password: string | undefined,

@@ -8,8 +8,8 @@ import { isPeer, isPool } from './resources.ts'
 export type PoolName = { name: string; labels: Record<string, string> }
 
 /**
- * Names new pools. After a takeover, a new pool gets the name that the predecessor would give it, so that the way back
- * needs no rename. A rename needs a second pool with the same address, which MetalLB refuses even briefly.
+ * Names new pools. After a takeover, a new pool gets the name that the predecessor would give it, so that an undo needs
+ * no rename. A rename needs a second pool with the same address, which MetalLB refuses even briefly.
  */
 export function poolNaming({ ours, foreign }: ExistingObjects): (shown: ShownAddress) => PoolName {
   const taken = new Set([...ours, ...foreign].filter(isPool).map(({ metadata }) => metadata.name))
@@ -24,7 +24,7 @@ export function poolNaming({ ours, foreign }: ExistingObjects): (shown: ShownAdd
   }
 }
 
-/** Whether an object has fields that only a predecessor writes, and that survive a takeover. */
+/** Whether an object shows a takeover: a predecessor writes these fields, and we write or keep them only after it. */
 function isOfPredecessor(object: KubeObject): boolean {
   const labels = Object.keys(object.metadata.labels ?? {})
   if (isPool(object)) return labels.some((key) => key.startsWith('service-'))

@@ -71,8 +71,8 @@ export function poolsOf(
 }
 
 /**
- * The pools of addresses that the ledger has not decided yet. They stay as they are, because we or a predecessor may
- * announce the addresses already.
+ * The other pools that hold addresses which the ledger has not decided yet. They stay as they are, because we or a
+ * predecessor may announce the addresses already.
  */
 export function undecidedPools(
   undecided: readonly Announced[],

@@ -39,7 +39,7 @@ export function passwordSecret(
     apiVersion: 'v1',
     kind: 'Secret',
     metadata: { name: names.bgpSecret, namespace, labels: ownLabels },
-    // The type never changes, and MetalLB in the same namespace reads no other.
+    // The type cannot change later, and MetalLB in the same namespace reads no Secret of another type.
     type: 'kubernetes.io/basic-auth',
     data: { password: Buffer.from(password).toString('base64') },
   }
@@ -51,7 +51,7 @@ export function nodesOf(sessions: readonly Session[]): { node: string }[] {
   return distinct(sessions.map(({ node }) => node)).map((node) => ({ node }))
 }
 
-/** The objects whose names no foreign object has, and the known problems with one more for each of the others. */
+/** The objects whose names no foreign object has, and the known problems with those of the others. */
 export function omitTakenNames(
   wanted: readonly WantedObject[],
   foreign: readonly KubeObject[],

@@ -64,7 +64,7 @@ async function findReservation(project: Project, id: string, signal: AbortSignal
   return item && parseReservation(item, project)
 }
 
-/** A reservation as the API returns it, read live; undefined proves that it is deleted. */
+/** A reservation as the API returns it, read live; undefined if the provider answers that it does not exist. */
 export async function findItem(
   project: Project,
   { id, ...call }: Pick<VendorCall, 'name' | 'lane' | 'query'> & { id: string },

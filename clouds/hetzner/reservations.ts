@@ -58,15 +58,14 @@ async function reserve(project: Project, request: NamedRequest, signal: AbortSig
     const taken = await findNamed(project, name, signal)
     if (!taken) throw error
     if (hasMarks(taken.reservation.marks, request.marks)) return taken.reservation
-    // It was ours, and is now retained or another owner's. Every attempt of the order derives the same next name from
-    // it.
+    // It was ours, and is now retained or another owner's. Every attempt of the order derives the same next name.
     return reserve(project, { ...request, name: `${nameOf(request)}-${taken.reservation.id}` }, signal)
   }
 }
 
 /**
- * Whether an earlier attempt of a refused order may have got the address. At the project's limit, or if
- * the provider has no other address, the API does not say that the name is taken.
+ * Whether an earlier attempt of a refused order may have got the address. At the project's limit, or if the provider
+ * has no other address, the API does not report that the name is taken.
  */
 function mayBeTaken(error: unknown): boolean {
   const isRefusal = error instanceof CloudError && error.code !== undefined && error.outcome === 'nothing'
@@ -129,7 +128,7 @@ function parseLocation({ id, name, city }: Fields): Location | undefined {
   return { code, name: textOf(city) ?? code, kind: 'location', aliases }
 }
 
-/** A floating IP, read live; undefined proves that it is deleted. */
+/** A floating IP, read live; undefined if the provider answers that it does not exist. */
 export async function findFloatingIp(
   project: Project,
   { id, lane = 'read' }: { id: string; lane?: Lane },

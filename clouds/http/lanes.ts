@@ -30,8 +30,8 @@ export type ScheduleCall = <T>(
 export type Pace = (signal: AbortSignal) => Promise<void>
 
 /**
- * A queue that limits the load on one provider. Reads never take one of its places, and reserves never take another. So
- * slow lists never delay a reservation, and hanging reserves never delay a deletion.
+ * A queue that limits the load on one provider. Reads leave at least one of its places free, and so do reserves. So
+ * slow lists alone never delay a reservation, and hanging reserves alone never delay a deletion.
  */
 export function makeScheduler({ inFlight, rate, throttle }: LaneOptions): ScheduleCall {
   const all = new PQueue({ concurrency: inFlight })

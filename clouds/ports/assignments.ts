@@ -47,7 +47,7 @@ export type Assignments = {
    * every one with an address. A tag has the provider's form: a text, or `key=value`.
    */
   assignedAddresses(tag: string | undefined, signal: AbortSignal): Promise<AssignedAddress[]>
-  /** The same for one reservation, read live; undefined proves that it is deleted. */
+  /** The same for one reservation, read live; undefined if the provider answers that it does not exist. */
   assignedAddress(id: string, signal: AbortSignal): Promise<AssignedAddress | undefined>
   /**
    * Assigns the address to this machine and to no other, and returns when the provider has done so. `from` are the

@@ -69,7 +69,9 @@ function stateOf(status: unknown): Machine['state'] {
   return changing.some((one) => one === status) ? 'changing' : 'unknown'
 }
 
-/** Whether some of its addresses may be flexible IPs. Each server has an own one, but perhaps of a single family. */
+/**
+ * Whether some of its addresses may be flexible IPs. Each server has one of its own, but perhaps of a single family.
+ */
 function mayShowAttached(body: unknown): boolean {
   return (itemsOf(fieldsOf(body).ips) ?? []).length > 1
 }

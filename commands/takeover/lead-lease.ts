@@ -47,7 +47,7 @@ export function leadLease(at: ObjectRef, deps: Pick<LeaseOptions, 'client' | 'id
 }
 
 /**
- * Sees that no eip-admission acts beside the predecessor: this run holds the lease, unless a program that renews it
+ * Ensures that no eip-admission acts beside the predecessor: this run holds the lease, unless a program that renews it
  * `mayStay`. A lease that no process renews is left over: the predecessor elects by another lock, or has stopped.
  */
 export function holdStep(

@@ -25,7 +25,7 @@ export async function isAdministrator(client: Pick<KubeClient, 'create'>): Promi
     const review = await client.create(accessReviews, { apiVersion, kind, metadata: { name: '' }, spec })
     return review.status?.allowed !== false
   } catch (error) {
-    // If the person may not even ask, the command finds out by itself.
+    // If the person may not even ask, the command learns it from its own calls.
     if (isForbidden(error) || isNotFound(error)) return true
     throw error
   }

@@ -13,7 +13,7 @@ export const announcingKey = 'all'
 /** How long the announcing software gets to process a write before we read its reports. */
 const verdictMs = 2_000
 
-/** How long a problem that may pass by itself stays unreported. */
+/** How long a problem that may pass on its own stays unreported. */
 const passingMs = 30_000
 
 /** How soon after a refusal we write again. */
@@ -100,7 +100,7 @@ export function announcing(deps: AnnouncingDeps): Announcing {
   }
 }
 
-/** Separates lasting problems from those that may pass by themselves and are still too young. */
+/** Separates lasting problems from those that may pass on their own and are still too young. */
 function passingProblems(now: () => number) {
   let passing = new Map<string, number>()
   return {

@@ -17,7 +17,7 @@ export type AddressReader = {
   readonly missing?: string
   /** Every address that our setting names; there should be one. */
   list(signal: AbortSignal): Promise<ControlPlaneAddress[]>
-  /** Reads a single address live; undefined proves that it is deleted. */
+  /** Reads a single address live; undefined if the provider answers that it does not exist. */
   read(id: string, signal: AbortSignal): Promise<ReadAddress | undefined>
 }
 

@@ -94,7 +94,7 @@ function documentPools(document: SoftwareFacts['document']): Pool[] {
   return readMetallbDocument(document).pools.map(({ name, addresses }) => ({
     what: `pool ${JSON.stringify(name)} of ConfigMap ${keyOf(document)}`,
     addresses,
-    // A document does not say who wrote a pool.
+    // A document does not show who wrote a pool.
     isOurs: false,
     edit: editCommand(document),
   }))

@@ -7,7 +7,7 @@ import { shell } from '../../../lib/remedy.ts'
 
 const speakerImage = /(^|\/)metallb\/speaker(?=[:@]|$)|metallb-speaker/
 
-/** The minor version of 0.x from which MetalLB heeds the label. */
+/** The minor version of 0.x from which MetalLB respects the label. */
 const heedsLabelFrom = 14
 
 export const excludedNodes = defineSoftwareCheck({
@@ -22,7 +22,7 @@ export const excludedNodes = defineSoftwareCheck({
   },
 })
 
-/** Whether a speaker of this image heeds the label. An image without a version in its name counts as new. */
+/** Whether a speaker of this image respects the label. An image without a version in its name counts as new. */
 function heedsLabel(image: string): boolean {
   const version = versionOf(image)
   return version === undefined || version.major > 0 || version.minor >= heedsLabelFrom
@@ -37,8 +37,8 @@ function excludedFinding(workload: Workload, nodes: readonly Node[]): SoftwareFi
   const running = nodes.filter(({ metadata: { labels = {} } }) =>
     Object.entries(nodeSelector).every(([name, value]) => labels[name] === value),
   )
-  // Another check reports a speaker that runs on no node. MetalLB itself heeds no value, unlike us: `false` silences a
-  // node too.
+  // Another check reports a speaker that runs on no node. Unlike us, MetalLB ignores the label's value: `false`
+  // silences a node too.
   if (running.length === 0 || !running.every(({ metadata: { labels = {} } }) => excludeLabel in labels)) return []
   return {
     level: 'error',

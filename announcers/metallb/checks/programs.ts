@@ -41,7 +41,7 @@ export function logCommand(part: 'controller' | 'speaker', loadBalancer: LoadBal
   return shell`kubectl logs -n ${namespace ?? 'metallb-system'} -l component=${part} --tail=-1   # -l app.kubernetes.io/component=${part} where Helm installed MetalLB`
 }
 
-/** MetalLB installs its CRD from 0.13 on. */
+/** MetalLB installs this CRD from 0.13 on. */
 const objectsKind = 'ipaddresspools.metallb.io'
 
 export const metallbClass = defineSoftwareCheck({

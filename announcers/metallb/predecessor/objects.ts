@@ -111,8 +111,8 @@ export function poolsToWrite(existing: readonly KubeObject[], facts: Predecessor
 }
 
 /**
- * The stored advertisement with the names of its existing and its coming pools. Undefined if it has them all, or if
- * none is ours: then a person's own announces them.
+ * The stored advertisement with the names of its current and future pools. Undefined if it has them all, or if none is
+ * ours: then a person's own announces them.
  */
 export function advertisementOfBoth(
   existing: readonly KubeObject[],
@@ -154,7 +154,7 @@ function namesIn(known: ReadonlySet<string>, names: readonly string[]): readonly
   return left.length === 0 ? names : left
 }
 
-/** Selectors that match no node, with which the predecessor tracks the Services that need a peer. */
+/** Selectors that match no node, with which the predecessor counts the Services that need a peer. */
 function countingSelectors({ services, marks: { counting } }: PredecessorFacts): LabelSelector[] {
   return services
     .map(keyOf)

@@ -23,8 +23,8 @@ export type PoolFacts = {
 export type WantedPool = { pool: IPAddressPool; replaces?: string; isThere: boolean }
 
 /**
- * The pools under the names by which the predecessor finds them. Our pool with another name would stay forever. The
- * predecessor refuses a Service whose address is in such a pool, or never removes the pool.
+ * The pools under the names by which the predecessor finds them. With another name, the predecessor would refuse a
+ * Service whose address is in our pool, or would never remove the pool.
  */
 export function predecessorPools(ours: readonly IPAddressPool[], facts: PoolFacts): WantedPool[] {
   const usersOf = usersFinder(facts.services)
@@ -32,7 +32,7 @@ export function predecessorPools(ours: readonly IPAddressPool[], facts: PoolFact
     facts.found.has(metadata.name) || usersOf(spec.addresses).some((one) => poolNameOf(keyOf(one)) === metadata.name)
   const kept = ours.filter((pool) => !isWritten(pool) || isNamedAsTheirs(pool))
   const taken = new Set([...kept, ...facts.foreign].map(({ metadata }) => metadata.name))
-  // A pool that was renamed already is left over from an undo that was killed.
+  // A pool whose addresses another one holds is left over: an undo was killed after it had renamed the pool.
   const held = new Set(kept.flatMap(({ spec }) => spec.addresses))
   const others = ours.filter((pool) => !kept.includes(pool) && !pool.spec.addresses.every((one) => held.has(one)))
   const renamed = others.flatMap((pool) => {
@@ -111,7 +111,7 @@ function sharedAnnotations(users: readonly Service[]): { annotations?: Record<st
   return { annotations: Object.fromEntries([...byKey].map(([name, all]) => [name, text(all)])) }
 }
 
-/** Finds the Services with an address in given ranges. Nearly all pools hold one address, which a map answers. */
+/** Finds the Services with an address in given ranges. Most pools hold one address, for which a lookup suffices. */
 function usersFinder(services: readonly Service[]): (addresses: readonly string[]) => Service[] {
   const placed = services.flatMap((service) => {
     const address = parseAddress(service.spec.loadBalancerIP ?? '')

@@ -17,7 +17,7 @@ const key = 'config'
 
 /**
  * Writes our peers in MetalLB's ConfigMap as the predecessor would. It would update the counts of Services one by one,
- * and each time MetalLB would close the sessions of all nodes. A release that counts none would add a second peer.
+ * and each time MetalLB would close the sessions of all nodes. A version that counts none would add a second peer.
  */
 export function documentStep({ client, found, signal, check, clock }: UndoWork): TakeoverStep {
   const read = async (): Promise<{ map: ConfigMap; waves: Miscounted[][]; counts: Recount } | undefined> => {
@@ -25,7 +25,7 @@ export function documentStep({ client, found, signal, check, clock }: UndoWork):
     if (!map) return undefined
     const served = (await listAll(client, services, { signal })).filter((service) => isServed(service, found))
     const { counting } = predecessorNamed(found.predecessor).metallb
-    // Releases without a service controller count none.
+    // Versions without a service controller count none.
     const keys = newFinalizers(found).length > 0 ? distinct(served.map(keyOf)) : undefined
     const counts = recount(map.data?.[key] ?? '', { counting, services: keys })
     return { map, counts, waves: wavesOfPeers(counts.peers) }

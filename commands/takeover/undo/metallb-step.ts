@@ -127,7 +127,7 @@ export function isServed(service: Service, found: FoundBefore): boolean {
 
 /**
  * Gives our pools of other names the names of the predecessor. The advertisement names both, and the configurator
- * removes the old ones. MetalLB's webhook refuses two pools with one address: there the old pool goes first.
+ * removes the old ones. MetalLB's webhook refuses two pools with one address: there the old pool is removed first.
  */
 async function renamePools(work: UndoWork, { facts, existing }: Seen): Promise<void> {
   const { client, check } = work
