@@ -29,8 +29,8 @@ type Loaded = { config: KubeConfig; text: string }
 
 /**
  * The credentials of a kubeconfig: tokens, client certificates, exec plugins, OIDC and proxies. It follows changes of
- * the files, but never to another cluster. The library that reads them is large, so it is loaded by the first call that
- * needs it.
+ * the files, unless they may point to another cluster. The library that reads them is large, so it is loaded by the
+ * first call that needs it.
  */
 export function kubeconfig(options: KubeconfigOptions = {}): Credentials {
   let loaded: Loaded | undefined
@@ -105,6 +105,7 @@ function mayLeadElsewhere(before: KubeConfig, now: KubeConfig): boolean {
 
 function authoritiesOf(config: KubeConfig): string[] {
   const { caFile, caData = '' } = config.getCurrentCluster() ?? {}
+  // A CA that is named by its path counts as the same one, even after a rotation of the file.
   if (caFile) return [caFile]
   const text = Buffer.from(caData, 'base64').toString('latin1').replace(/\s/g, '')
   return text.match(/-BEGINCERTIFICATE-.*?-ENDCERTIFICATE-/g) ?? []
