@@ -96,7 +96,7 @@ const certificates: ValueRow[] = rowsOf({
   'certManager.duration': { default: '2160h', sentence: 'How long the certificate is valid.', schema: duration },
   'certManager.renewBefore': {
     default: '720h',
-    sentence: 'How long before its end the certificate is renewed.',
+    sentence: 'How long before it expires the certificate is renewed.',
     schema: duration,
   },
 })
