@@ -1,3 +1,4 @@
+import { oneOf } from '../../lib/text.ts'
 import { type Alert, type AlertGroup, ruleExpression } from '../../telemetry/alerts/alert.ts'
 
 const opening = `# Alerts
@@ -20,7 +21,7 @@ function part(alert: Alert): string {
   const { name, severity, for: duration, summary, symptom, action, guide, quietWhile, followsQuota } = alert
   const time = duration === '0s' ? 'at once' : `after ${duration}`
   const causes = quietWhile?.map((cause) => `[${cause}](#${cause.toLowerCase()})`)
-  const quiet = causes ? ` Not while ${causes.join(' or ')} fires${followsQuota ? '' : ', except for a quota'}.` : ''
+  const quiet = causes ? ` Not while ${oneOf(causes)} fires${followsQuota ? '' : ', except for a quota'}.` : ''
   return `### ${name}
 
 **${severity}**, ${time}. ${summary}${quiet}

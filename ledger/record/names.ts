@@ -198,8 +198,8 @@ export const finalizers: readonly WrittenName[] = [
     name: upstreamFinalizer,
     on: 'Service',
     sentence:
-      'Written by a predecessor. eip-admission never adds it, and removes it together with its own finalizer. ' +
-      '`cleanup` leaves it while a takeover is recorded, for the predecessor that `undo` may bring back.',
+      'Written by a predecessor. eip-admission never adds it, and removes it together with its own finalizer, unless ' +
+      'another program serves the Service. `cleanup` leaves it while a takeover is recorded, for the predecessor that `undo` may bring back.',
   },
 ]
 
