@@ -199,7 +199,8 @@ export const finalizers: readonly WrittenName[] = [
     on: 'Service',
     sentence:
       'Written by a predecessor. eip-admission never adds it, and removes it together with its own finalizer, unless ' +
-      'another program serves the Service. `cleanup` leaves it while a takeover is recorded, for the predecessor that `undo` may bring back.',
+      'another program serves the Service. `cleanup` leaves it while a takeover is recorded, for the predecessor that ' +
+      '`undo` may bring back.',
   },
 ]
 
