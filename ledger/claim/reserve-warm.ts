@@ -20,10 +20,13 @@ export async function reserveWarm(deps: ClaimDeps, source: ElasticIP): Promise<C
   return obtainAddress(deps, { record, isFresh: isFresh(source, deps.now()) }, timeLimit)
 }
 
-/** A new record gets its status before the first request. An old one without a status must have lost it. */
+/**
+ * A new record gets its status before the first request. An old one without a status must have lost it. A clock that is
+ * behind the API server's would make it young, so a record of the future counts as old.
+ */
 function isFresh(record: ElasticIP, now: Date): boolean {
   const ageMs = now.getTime() - Date.parse(record.metadata.creationTimestamp ?? '')
-  return isUnwritten(record) && ageMs < 60_000
+  return isUnwritten(record) && Math.abs(ageMs) < 60_000
 }
 
 /** Creates one more record of the warm pool; returns the reason if that would exceed a limit. */

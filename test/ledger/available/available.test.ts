@@ -205,16 +205,22 @@ test('a warm address whose answer was lost is found again, not bought twice', as
   assert.is(harness.cloud.bought.length, 1)
 })
 
-test('a warm address whose status somebody emptied is found again, not bought twice', async () => {
-  const { harness } = await warmHarness(1)
-  const [source] = sources(harness)
-  const { status: _emptied, ...record } = source as ElasticIP
-  harness.advance(61_000)
-  harness.api.put(elasticIPs, record)
-  await settle(harness, harness.alone('b', { warmPool: 1 }))
-  assert.equal(sources(harness).map(isAvailable), [true])
-  assert.is(harness.cloud.bought.length, 1)
-})
+for (const [clock, aheadMs] of [
+  ['is right', 0],
+  ['is an hour behind', -3_600_000],
+] as const)
+  test(`a warm address whose status somebody emptied is found again, not bought twice, where the clock ${clock}`, async () => {
+    const { harness } = await warmHarness(1)
+    const [source] = sources(harness)
+    const { status: _emptied, ...record } = source as ElasticIP
+    harness.advance(61_000)
+    harness.api.put(elasticIPs, record)
+    const late = harness.alone('b', { warmPool: 1 })
+    late.clock.aheadMs = aheadMs
+    await settle(harness, late)
+    assert.equal(sources(harness).map(isAvailable), [true])
+    assert.is(harness.cloud.bought.length, 1)
+  })
 
 test('two leaders that fill one warm pool do not exceed its size', async () => {
   const harness = makeHarness()
