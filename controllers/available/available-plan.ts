@@ -96,9 +96,8 @@ function isEmptied(source: ElasticIP, record: ElasticIP): boolean {
 
 function planUnclaimed(source: ElasticIP, record: ElasticIP | undefined): AvailableStep | undefined {
   // The record already got an older warm address of the same name, and keeps it.
-  if (record?.spec.source?.type === 'WarmPool' && record.status?.reservationID !== undefined) {
-    return { do: 'clear-source', record }
-  }
+  const isNamed = record?.spec.source?.type === 'WarmPool' && hasSource(record, source)
+  if (isNamed && record.status?.reservationID !== undefined) return { do: 'clear-source', record }
   if (phaseOf(source) === 'Bound') return { do: 'reclaim', source }
   if (source.metadata.deletionTimestamp) {
     return isWarm(source) || source.status?.reservationID !== undefined

@@ -108,7 +108,8 @@ async function look(
   const service = source && claimKey(source)
   const found = await read(new Set([...(service === undefined ? [] : [recordName(service)]), ...claimantsOf(name)]))
   const records = found.filter((record) => record !== undefined)
-  if (!source) return { source, record: records[0] }
+  // Our cache may lag behind a record that names another source by now.
+  if (!source) return { source, record: records.find(({ spec }) => spec.source?.name === name) }
   // If several records name the source, the one that holds its address decides, whatever its claimRef says.
   const holder =
     records.find((record) => hasReservationOf(record, source)) ?? records.find((record) => isClaimedBy(source, record))

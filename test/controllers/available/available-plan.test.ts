@@ -189,6 +189,14 @@ const cases: { name: string; seen: AvailableSeen; step: string | undefined }[] =
     seen: { source: warm({ ...available, reservationID: 'res-2' }), record: taker('warm-da-1') },
     step: 'clear-source',
   },
+  {
+    name: 'but never the name of other stock, from which the record has its address',
+    seen: {
+      source: warm(available, { claimRef: { namespace: 'default', name: 'web' } }),
+      record: taker('warm-da-2', { phase: 'Reserved', address: '203.0.113.2', reservationID: 'res-2' }),
+    },
+    step: undefined,
+  },
   { name: 'never who lent it the address', seen: { source: undefined, record: taker('office') }, step: undefined },
   {
     name: "a Service's own record is no stock",

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { availableAddressController } from '../../../controllers/available/declaration.ts'
+import { availableAddress, availableAddressController } from '../../../controllers/available/declaration.ts'
 import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
 import { makeLot, makeRecord } from '../../builders.ts'
 
@@ -41,5 +41,27 @@ const changes: [name: string, current: ElasticIP | undefined, previous: ElasticI
 ]
 for (const [name, current, previous, woken] of changes)
   test(name, () => assert.equal(wokenBy(current, previous), woken))
+
+test('a record that names another source by now keeps that name when its former source is deleted', async () => {
+  const steps: string[] = []
+  const reconcile = (source: string) =>
+    availableAddress({
+      getRecord: async (name) =>
+        name === 'default.web'
+          ? makeRecord({ phase: 'Reserved' }, { source: { name: source, type: 'WarmPool' } })
+          : undefined,
+      // The cache still shows the former source.
+      claimantsOf: () => ['default.web'],
+      carryOut: async (step) => {
+        steps.push(step.do)
+        return {}
+      },
+      check: async () => ({}),
+    }).reconcile('warm-da-1', new AbortController().signal)
+  await reconcile('warm-da-2')
+  assert.equal(steps, [])
+  await reconcile('warm-da-1')
+  assert.equal(steps, ['clear-source'])
+})
 
 test.run()
