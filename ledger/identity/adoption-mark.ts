@@ -38,17 +38,15 @@ const knownMs = 1_000
  * The entry that a sweep writes once every reservation of a project has a record. It is valid only in the term of the
  * leader that wrote it. A leader in between may have reserved addresses without a record.
  */
-export function adoptionMark(of: AdoptionMarkOptions): AdoptionMark {
-  const { map, project, identity, leader, monotonicMs } = of
+export function adoptionMark({ map, project, identity, leader, monotonicMs }: AdoptionMarkOptions): AdoptionMark {
   let known = { untilMs: -Infinity, except: new Set<string>() }
   let clears = 0
-  const remove = async (signal: AbortSignal, except?: readonly string[]) => {
-    known = { ...known, untilMs: -Infinity }
-    const stored = await map.read(signal)
-    const isDue = !except || !new Set(except).isSubsetOf(exceptedIn(stored))
-    if (stored?.data?.['adopted-by'] !== undefined && isDue)
-      await map.change(stored, { 'adopted-by': undefined }, signal)
-  }
+  let removals = 0
+  const remove = (signal: AbortSignal, except?: readonly string[]) =>
+    removeMark(map, signal, except).finally(() => {
+      removals += 1
+      known = { ...known, untilMs: -Infinity }
+    })
   const clear = (signal: AbortSignal) => {
     clears += 1
     return remove(signal)
@@ -57,9 +55,12 @@ export function adoptionMark(of: AdoptionMarkOptions): AdoptionMark {
     async isSet(signal, owners = []) {
       const startedMs = monotonicMs()
       if (startedMs >= known.untilMs) {
+        const removalsBefore = removals
         const [stored, current] = await Promise.all([map.recent(signal), leader(signal)])
         if (!isWritten(stored, { project, current })) return false
-        known = { untilMs: startedMs + knownMs, except: exceptedIn(stored) }
+        // An answer that a removal overtook holds for this claim only.
+        const untilMs = removals === removalsBefore ? startedMs + knownMs : -Infinity
+        known = { untilMs, except: exceptedIn(stored) }
       }
       return !owners.some((owner) => known.except.has(owner))
     },
@@ -78,6 +79,13 @@ export function adoptionMark(of: AdoptionMarkOptions): AdoptionMark {
     narrow: async (except, signal) => except.length > 0 && (await remove(signal, except)),
     clear,
   }
+}
+
+/** Removes the mark, if it is set and does not already except all these owners. */
+async function removeMark(map: LedgerMap, signal: AbortSignal, except?: readonly string[]): Promise<void> {
+  const stored = await map.read(signal)
+  const isDue = !except || !new Set(except).isSubsetOf(exceptedIn(stored))
+  if (stored?.data?.['adopted-by'] !== undefined && isDue) await map.change(stored, { 'adopted-by': undefined }, signal)
 }
 
 function exceptedIn(stored: ConfigMap | undefined): Set<string> {

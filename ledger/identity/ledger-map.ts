@@ -37,15 +37,15 @@ const recentMs = 1_000
 /** The ledger's ConfigMap in the API server. */
 export function ledgerMap({ client, namespace, name, halt, monotonicMs }: LedgerMapOptions): LedgerMap {
   let known: { map: ConfigMap | undefined; untilMs: number } | undefined
-  const remember = (map: ConfigMap | undefined, readMs: number) => {
-    known = { map, untilMs: readMs + recentMs }
-    return map
-  }
+  let changes = 0
   const read = async (signal: AbortSignal) => {
     const readMs = monotonicMs()
+    const changesBefore = changes
     const map = await client.get(configMaps, { namespace, name }, { signal })
     halt.learn(map)
-    return remember(map, readMs)
+    // An answer that a change overtook may be older than the change.
+    if (changes === changesBefore) known = { map, untilMs: readMs + recentMs }
+    return map
   }
   /** Two simultaneous reads of one claim share a request. A read ends with its own signal, so other claims do not share it. */
   let reading: { signal: AbortSignal; map: Promise<ConfigMap | undefined> } | undefined
@@ -64,10 +64,16 @@ export function ledgerMap({ client, namespace, name, halt, monotonicMs }: Ledger
       const anew = { ...emptyMap, metadata: { namespace, name } }
       const changed = withEntries(stored ?? anew, stored ? entries : { ...halt.kept(), ...entries })
       if (stored && isSame(stored, changed)) return stored
-      known = undefined
-      const written = await (stored ? client.replace(configMaps, changed, { signal }) : create(client, changed, signal))
-      halt.learn(written)
-      return written
+      try {
+        const written = await (stored
+          ? client.replace(configMaps, changed, { signal })
+          : create(client, changed, signal))
+        halt.learn(written)
+        return written
+      } finally {
+        changes += 1
+        known = reading = undefined
+      }
     },
   }
 }

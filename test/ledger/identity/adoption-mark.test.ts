@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { configMaps } from '../../../kube/resource.ts'
@@ -52,6 +53,28 @@ test('a mark that is removed while it is being set does not stay', async () => {
   }
   await mark.begin()(signal)
   assert.equal(stored(), { adopted: 'project-1' })
+})
+
+test('an answer from before the removal of the mark is not reused after it', async () => {
+  const { mark, hooks } = makeMark()
+  await mark.begin()(signal)
+  const answer = Promise.withResolvers<void>()
+  hooks.after = ({ verb }) => (verb === 'get' ? answer.promise : undefined)
+  const asked = mark.isSet(signal)
+  await sleep(5)
+  hooks.after = undefined
+  await mark.clear(signal)
+  answer.resolve()
+  await asked
+  assert.is(await mark.isSet(signal), false)
+})
+
+test('nor is an answer from the time of the removal', async () => {
+  const { mark, hooks } = makeMark()
+  await mark.begin()(signal)
+  hooks.before = async ({ verb }) => void (verb === 'replace' && (await mark.isSet(signal)))
+  await mark.clear(signal)
+  assert.is(await mark.isSet(signal), false)
 })
 
 test.run()
