@@ -198,7 +198,10 @@ function start(deps: ProcessDeps, task: Task & Pick<Claim, 'family'>, timeLimit:
     else if (answer.kind === 'held') deps.unrecorded.delete(name)
     return answer
   }
-  const result = obtain().finally(() => deps.running.delete(name))
+  const result = obtain().finally(() => {
+    // A removed record may have a successor by now.
+    if (deps.running.get(name) === result) deps.running.delete(name)
+  })
   deps.running.set(name, result)
   return result
 }

@@ -290,6 +290,29 @@ test('after a refusal an older record stays, and the next claim may send a reque
   assert.is((await harness.process('b').claim()).kind, 'held')
 })
 
+test('a claim shares the request of a newer record, though the claim of the removed one ended after it began', async () => {
+  const harness = makeHarness()
+  harness.setAdoptionMark()
+  harness.cloud.fates.push('quota')
+  const [removed, granted] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let reserves = 0
+  const kube = { after: ({ verb }: HeardCall) => (verb === 'remove' ? removed.promise : undefined) }
+  const cloud = {
+    before: ({ verb }: HeardCall) => (verb === 'reserve' && ++reserves === 2 ? granted.promise : undefined),
+  }
+  const process = harness.process('a', { kube, cloud })
+  const first = process.claim()
+  await sleep(5)
+  const second = process.claim()
+  await sleep(5)
+  removed.resolve()
+  assert.is((await first).kind, 'refused')
+  const third = process.claim()
+  await sleep(5)
+  granted.resolve()
+  assert.equal([(await second).kind, (await third).kind, reserves], ['held', 'held', 2])
+})
+
 for (const [fault, reason] of [
   ['rate-limit', 'RateLimited'],
   ['conflict', 'Conflict'],
