@@ -1,15 +1,7 @@
 import type { MarkScheme, Reservation } from '../../clouds/ports/cloud.ts'
 import { keyOf, type Service } from '../../kube/objects.ts'
 import { type ElasticIP, isReleaseRecord, reservationIdOf } from '../record/elastic-ip.ts'
-import {
-  commonMarks,
-  isRetained,
-  lastingMarks,
-  namedCluster,
-  ownerMark,
-  serviceMarks,
-  transferMarks,
-} from '../record/marks.ts'
+import { commonMarks, isOfService, isRetained, lastingMarks, namedCluster, transferMarks } from '../record/marks.ts'
 import { releaseOrphan, resumeRelease } from '../release/delete-reservation.ts'
 import { adopt, type AdoptDeps, type Adoption } from './adopt.ts'
 import type { AdoptionMark } from '../identity/adoption-mark.ts'
@@ -289,10 +281,9 @@ function formerServices(
   { address, marks }: Reservation,
   { services, scheme }: { services: { service: Service; wanted: Want }[]; scheme: MarkScheme },
 ): Service[] {
-  const owner = ownerMark(marks)
-  if (address === undefined || owner === undefined) return []
+  if (address === undefined) return []
   return services
     .filter(({ service, wanted }) => wanted.kind === 'nothing' && service.spec.loadBalancerIP === address)
     .map(({ service }) => service)
-    .filter((service) => ownerMark(serviceMarks(scheme, keyOf(service))) === owner)
+    .filter((service) => isOfService(scheme, keyOf(service), marks))
 }

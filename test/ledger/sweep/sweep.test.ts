@@ -65,6 +65,16 @@ test('a Service that is not a LoadBalancer forgets only the address that is rele
   assert.equal(Object.fromEntries(named), { web: undefined, other: '203.0.113.8' })
 })
 
+test("a Service forgets a released address that its predecessor's mark reserved for it in the other form", async () => {
+  const packet = { ...scheme, otherSeparator: '.' } as const
+  const harness = makeHarness({ scheme: packet, sweepsUntagged: false })
+  harness.cloud.put({ ...old, marks: serviceMarks({ ...scheme, separator: '.' }, 'default/web') })
+  harness.addService(makeService({ type: 'ClusterIP', loadBalancerIP: '203.0.113.8' }))
+  await sweepTimes(harness, 2)
+  assert.equal(harness.cloud.released, ['res-8'])
+  assert.is(harness.api.stored(services)[0]?.spec.loadBalancerIP, undefined)
+})
+
 test("a Service keeps an address other than that of its namesake's orphan", async () => {
   const harness = makeHarness()
   harness.cloud.put(old)
