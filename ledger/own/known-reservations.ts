@@ -3,6 +3,7 @@ import type { Log } from '../../kube/log.ts'
 import { type IpAddress, canonicalIpAddress, rangeSet } from '../../lib/ip-address.ts'
 import { lastingMarks, marksText } from '../record/marks.ts'
 import { recentRead } from '../../lib/recent-read.ts'
+import { shortMemory } from '../../lib/short-memory.ts'
 
 /** Every address that is reserved in the project, by us or others. */
 export type KnownReservations = {
@@ -36,16 +37,16 @@ const forgottenMs = 600_000
 /** Reads the list only if a user-chosen address depends on it: most clusters have none, and calls to a provider are scarce. */
 export function knownReservations({ cloud, log, now }: KnownReservationsOptions): KnownReservations {
   const listeners: (() => void)[] = []
-  const forgotten = new Map<string, Forgotten & { atMs: number }>()
+  const forgotten = shortMemory<string, Forgotten & { atMs: number }>({ keptMs: forgottenMs, monotonicMs: now })
   const isForgotten = ({ id, address }: Reservation) => {
     const known = forgotten.get(id)
-    return known !== undefined && (known.address === undefined || canonicalIpAddress(address ?? '') === known.address)
+    if (!known || now() - known.atMs > forgottenMs) return false
+    return known.address === undefined || canonicalIpAddress(address ?? '') === known.address
   }
   let known: { list: Reservation[]; find: (address: IpAddress) => Reservation | undefined } | undefined
   const notify = () => listeners.forEach((listener) => listener())
 
   const accept = (read: Reservation[]) => {
-    for (const [id, { atMs }] of forgotten) if (now() - atMs > forgottenMs) forgotten.delete(id)
     const kept = read.filter((one) => !isForgotten(one))
     const isSame = known && listText(known.list) === listText(kept)
     known = { list: kept, find: finder(kept) }

@@ -1,3 +1,4 @@
+import { mock } from 'node:test'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Reservation } from '../../../clouds/ports/cloud.ts'
@@ -80,6 +81,19 @@ test('a reservation that is being deleted belongs to no Service, however long th
   state.nowMs += 60_000
   await refresh('203.0.113.99')
   assert.ok(known.has(at('203.0.113.99')), 'the next order got its id')
+})
+
+test('deletions are forgotten in turn, although no user-chosen address has the list read', () => {
+  const { state, known } = project()
+  const set = mock.method(Map.prototype, 'set')
+  known.forget({ id: 'res-0', address: '203.0.113.40' })
+  const memory = set.mock.calls.find(({ arguments: [id] }) => id === 'res-0')?.this as Map<string, unknown>
+  set.mock.restore()
+  for (let n = 1; n <= 100; n += 1) {
+    state.nowMs += 60_000
+    known.forget({ id: `res-${n}`, address: '203.0.113.40' })
+  }
+  assert.ok(memory.size < 20, `${memory.size} are remembered`)
 })
 
 test.run()
