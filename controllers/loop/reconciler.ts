@@ -68,12 +68,16 @@ export async function runSteps<Seen, Step extends { do: string }>(
   while (done.length < maxSteps) {
     const seen = await look(signal)
     const { step, ...outcome } = plan(seen)
-    if (!step) return { ...(settled ? await settled(seen, signal) : outcome), ...(done.length > 0 && { steps: done }) }
+    if (!step) return withSteps(settled ? await settled(seen, signal) : outcome, done)
     const end = await carryOut(step, seen, signal)
-    if (end) return end
+    if (end) return withSteps(end, [...done, ...(end.steps ?? [])])
     done.push(nameOf(step))
   }
   throw new Unsettled(
     `still not settled after ${maxSteps} steps, the last of which were ${done.slice(-2).join(' and ')}`,
   )
+}
+
+function withSteps(outcome: Outcome, steps: readonly string[]): Outcome {
+  return { ...outcome, ...(steps.length > 0 && { steps }) }
 }

@@ -46,7 +46,16 @@ test('a step may have a name that distinguishes it from others of its kind', asy
 
 test('a step with an outcome ends the run', async () => {
   const { state, run } = makeCounter(9, (count) => ({ step: { do: count === 1 ? 'wait' : 'raise' } }))
-  assert.equal([await run(10), state.count], [{ againInMs: 500 }, 1])
+  assert.equal([await run(10), state.count], [{ againInMs: 500, steps: ['raise'] }, 1])
+})
+
+test('the steps before a wait count too, and those that its outcome names', async () => {
+  const carryOut = async ({ do: name }: { do: string }) => (name === 'end' ? { steps: ['end'] } : undefined)
+  let looks = 0
+  const plan = (look: number) => ({ step: { do: look === 2 ? 'end' : 'raise' } })
+  assert.equal(await runSteps({ look: () => (looks += 1), plan, carryOut, maxSteps: 3 }, signal), {
+    steps: ['raise', 'end'],
+  })
 })
 
 test('a run that is not settled after its last step is an error that names the last steps', async () => {
