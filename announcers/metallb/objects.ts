@@ -88,7 +88,7 @@ function configure(
   const peers = peersOf(state.nodes, { ...options, families }, existing)
   const allPeers = [...peers.wanted.map(({ object }) => object), ...existing.foreign.filter(isPeer)]
   const names = options.peerMode === 'none' ? undefined : allPeers.map(({ metadata }) => metadata.name)
-  const pools = poolsOf({ shown, visible: state.visible }, options, { ...existing, peers: names })
+  const pools = poolsOf({ ...state, shown }, options, { ...existing, peers: names })
   const kept = undecidedPools(state.undecided ?? [], pools.wanted, existing)
   if (shown.length + kept.length === 0) return { wanted: [], problems }
   const all = [...pools.wanted, ...kept]

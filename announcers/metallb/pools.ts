@@ -37,7 +37,7 @@ export type WantedPool = WantedObject & { object: IPAddressPool; facts: PoolFact
  * address keeps it.
  */
 export function poolsOf(
-  { shown, visible = [] }: { shown: readonly ShownAddress[]; visible: readonly Announced[] | undefined },
+  { shown, visible = [], undecided = [] }: Pick<Announcements, 'visible' | 'undecided'> & { shown: ShownAddress[] },
   marks: Marks,
   existing: Existing,
 ): { wanted: WantedPool[]; problems: Problem[] } {
@@ -49,7 +49,8 @@ export function poolsOf(
     const known = holderOf(one.address)
     return { ...one, place: known ? { name: known.metadata.name, labels: {} } : newName(one) }
   })
-  const places = Map.groupBy(placed, ({ place }) => place.name)
+  const beside = undecidedBeside(placed, parsed(undecided), holderOf)
+  const places = Map.groupBy([...placed, ...beside], ({ place }) => place.name)
   const wanted = [...places].flatMap(([name, group]) => {
     const held = group.map(({ address }) => address)
     const [first] = held
@@ -70,6 +71,22 @@ export function poolsOf(
   return { wanted, problems }
 }
 
+type Placed = ShownAddress & { place: PoolName }
+
+/** The undecided addresses in the pools of decided ones: a pool without them would withdraw them. */
+function undecidedBeside(
+  placed: readonly Placed[],
+  undecided: readonly ShownAddress[],
+  holderOf: ReturnType<typeof poolHolders>,
+): Placed[] {
+  const names = new Set(placed.map(({ place }) => place.name))
+  const decided = new Set(placed.map(({ address }) => address.text))
+  return undecided.flatMap((one) => {
+    const name = holderOf(one.address)?.metadata.name ?? ''
+    return names.has(name) && !decided.has(one.address.text) ? [{ ...one, place: { name, labels: {} } }] : []
+  })
+}
+
 /**
  * The other pools that hold addresses which the ledger has not decided yet. They stay as they are, because we or a
  * predecessor may announce the addresses already.
@@ -80,10 +97,7 @@ export function undecidedPools(
   { ours }: ExistingObjects,
 ): WantedPool[] {
   const names = new Set(taken.map(({ facts }) => facts.name))
-  const shown = undecided.flatMap(({ address: text, services }) => {
-    const address = parseAddress(text)
-    return address ? [{ address, services }] : []
-  })
+  const shown = parsed(undecided)
   const byPrefix = Map.groupBy(shown, ({ address }) => prefixOf(address))
   const left = ours.filter(isPool).filter((pool) => !names.has(pool.metadata.name))
   return left.flatMap((pool) => {
@@ -95,6 +109,13 @@ export function undecidedPools(
     if (!first) return []
     const subjects = [first, ...others].flatMap(({ services }) => services.map((service) => ({ service })))
     return [{ object: pool, facts: { name, family: first.address.family, labels }, subjects }]
+  })
+}
+
+function parsed(announced: readonly Announced[]): ShownAddress[] {
+  return announced.flatMap(({ address: text, services }) => {
+    const address = parseAddress(text)
+    return address ? [{ address, services }] : []
   })
 }
 
