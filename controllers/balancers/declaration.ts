@@ -97,11 +97,7 @@ function makeDeps(deps: Deps, { client: balancers, annotations, formerName, isEl
     budgetMs: 1.5 * cloudTimeoutMs,
     sights: sights(monotonicMs),
     requestMs: 2 * cloudTimeoutMs,
-    // A copy of this cluster has the same Services, and its nodes would replace ours.
-    haltReason: () => {
-      const state = deps.ledger.heartbeats.state()
-      return state.kind === 'foreign' ? state.reason : undefined
-    },
+    clusterState: () => deps.ledger.heartbeats.state(),
     cached: (key: Key) => caches.services.get(key),
     namesOf: (key: Key) =>
       balancerNames({ key, cluster, former: formerName(serviceMarks({ ...vendor.marks, cluster }, key)) }),

@@ -3,6 +3,7 @@ import type { Balancer, Balancers, ListedBalancer, Origin, BalancerAnnotations }
 import type { KubeClient } from '../../kube/client.ts'
 import { type Key, type Service, splitKey } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
+import type { ClusterState } from '../../ledger/identity/heartbeats.ts'
 import type { Want } from '../../ledger/want/want.ts'
 import { mapAll } from '../../lib/map-all.ts'
 import { type Reconciler, runSteps } from '../loop/reconciler.ts'
@@ -28,12 +29,15 @@ export type ServiceBalancerDeps = BalancerStepDeps & {
   sights: Sights
   /** Longer than any request may take: before that, a second request could create a second balancer. */
   requestMs: number
-  /** Why nothing may be changed now; undefined if changes are allowed. */
-  haltReason: () => string | undefined
+  /** Whether another cluster uses our id. A copy has the same Services, and its nodes would replace ours. */
+  clusterState: () => ClusterState
 }
 
 /** More steps than any Service needs from nothing to settled. */
 const maxSteps = 20
+
+/** The first sweep of a new leader soon shows whether it leads a copy. */
+const uncheckedMs = 200
 
 /** How many reads of the provider run at the same time for one Service. */
 const concurrency = 4
@@ -46,8 +50,9 @@ export function serviceBalancer(deps: ServiceBalancerDeps): Reconciler {
       const cached = deps.cached(key)
       // Nearly all Services of a cluster are not concerned, and cost no call.
       if (!cached || !isConcerned(deps, cached)) return {}
-      const reason = deps.haltReason()
-      if (reason !== undefined) throw new Error(`no load balancer is changed: ${reason}`)
+      const state = deps.clusterState()
+      if (state.kind === 'foreign') throw new Error(`no load balancer is changed: ${state.reason}`)
+      if (state.kind === 'unchecked') return { againInMs: uncheckedMs }
       return runSteps(
         {
           look: (aborted) => look(deps, key, aborted),

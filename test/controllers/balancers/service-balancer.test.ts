@@ -8,6 +8,7 @@ import { sights } from '../../../lib/sights.ts'
 import { serviceBalancer } from '../../../controllers/balancers/service-balancer.ts'
 import type { Service } from '../../../kube/objects.ts'
 import { services } from '../../../kube/resource.ts'
+import type { ClusterState } from '../../../ledger/identity/heartbeats.ts'
 import type { Want } from '../../../ledger/want/want.ts'
 import { startEquinixMetal } from '../../../sandbox/clouds/equinix-metal/server.ts'
 import { makeService } from '../../builders.ts'
@@ -34,7 +35,7 @@ async function openWorld(service: Service = makeService({ ports: [{ port: 80, no
   const clock = { now: 0 }
   const stored = () => api.stored(services)[0]
   let wanted: Want = { kind: 'managed', location: 'da', warnings: [] }
-  let reason: string | undefined
+  let state: ClusterState = { kind: 'ours' }
   const events: string[] = []
   const missed: number[] = []
   /** A process of its own: it remembers nothing of the others. */
@@ -54,7 +55,7 @@ async function openWorld(service: Service = makeService({ ports: [{ port: 80, no
       nodes: () => ({ nodes: [worker] }),
       sights: sights(() => clock.now),
       requestMs: 2_000,
-      haltReason: () => reason,
+      clusterState: () => state,
     })
   return {
     metal,
@@ -68,7 +69,7 @@ async function openWorld(service: Service = makeService({ ports: [{ port: 80, no
     process,
     annotation: (name: string) => stored()?.metadata.annotations?.[name],
     want: (other: Want) => void (wanted = other),
-    halt: (why: string | undefined) => void (reason = why),
+    halt: (reason: string) => void (state = { kind: 'foreign', reason }),
     count: () => [metal.control.balancers.all().length, metal.control.balancers.pools().length],
   }
 }
