@@ -11,7 +11,7 @@ import { carryOutChange } from './carry-out-change.ts'
 import type { Configurator, FormerConfigurator } from './configurator.ts'
 import type { LingeringNodes } from './lingering-nodes.ts'
 import { ifKnown, listAllKnown } from '../../kube/list-all.ts'
-import { type ChangePlan, planChanges } from './plan-changes.ts'
+import { type ChangePlan, type ObjectChange, planChanges } from './plan-changes.ts'
 import { planRunner } from './plan-runner.ts'
 
 type Deps = {
@@ -30,8 +30,10 @@ export function configureObjects(deps: Deps): FormerConfigurator {
   const { namespace } = configuration
   const { isAnnounced, forgetList } = makeAnnouncedLook(deps)
   const watchDeletions = deletionWatch(deps)
-  const carryOutPlan = planRunner({ now, carryOut: (change, signal) => carryOutChange(deps, change, signal) })
+  const carryOutOne = (change: ObjectChange, signal: AbortSignal) => carryOutChange(deps, change, signal)
+  const { begin, carryOut: carryOutPlan } = planRunner({ now, carryOut: carryOutOne })
   return {
+    begin,
     async carryOut(state, signal) {
       const existing = await readObjects(deps, signal)
       watchDeletions(existing, signal)

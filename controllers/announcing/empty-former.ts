@@ -26,8 +26,11 @@ type Deps = {
 export function emptyFormer({ current, former }: Deps): Configurator {
   let left = new Set(former)
   return {
-    // A process with the earlier setting may have led meanwhile, for example in a stalled update.
-    begin: () => void (left = new Set(former)),
+    begin() {
+      current?.begin?.()
+      // A process with the earlier setting may have led meanwhile, for example in a stalled update.
+      left = new Set(former)
+    },
     async carryOut(state, signal) {
       const result = current ? await current.carryOut(state, signal) : nothingDone
       let { isChanged, failure } = result

@@ -18,10 +18,16 @@ type Deps = {
 /** `failure`: why an object was not removed. Only what waits for its removal was not carried out. */
 export type PlanResult = { outcomes: ChangeOutcome[]; isUnfinished: boolean; failure?: Error }
 
+export type PlanRunner = {
+  /** Begins a term: the previous leader may have just interrupted sessions. */
+  begin: () => void
+  carryOut: (plan: ChangePlan, signal: AbortSignal) => Promise<PlanResult>
+}
+
 /** Carries out plans. Changes that interrupt sessions go one wave at a time, with a pause between waves. */
-export function planRunner({ now, carryOut }: Deps): (plan: ChangePlan, signal: AbortSignal) => Promise<PlanResult> {
-  // The previous process may have just interrupted sessions.
+export function planRunner({ now, carryOut }: Deps): PlanRunner {
   let interruptedAtMs = now()
+  const pause = () => void (interruptedAtMs = now())
   const carryOutAll = async (groups: ObjectChange[][], signal: AbortSignal, { isWave = false } = {}) => {
     const outcomes: ChangeOutcome[] = []
     for (const group of groups) {
@@ -34,18 +40,18 @@ export function planRunner({ now, carryOut }: Deps): (plan: ChangePlan, signal: 
   // A refused change must not keep others from their turn.
   let turn = 0
   const carryOutWave = async ({ waves }: ChangePlan, signal: AbortSignal) => {
-    interruptedAtMs = now()
+    pause()
     try {
       const outcomes = await carryOutAll(waves[turn % waves.length] ?? [], signal, { isWave: true })
       if (outcomes.some(({ isRefused }) => isRefused)) turn += 1
       return outcomes
     } finally {
-      interruptedAtMs = now()
+      pause()
     }
   }
-  return async (plan, signal) => {
+  const carryOutPlan = async (plan: ChangePlan, signal: AbortSignal) => {
     const outcomes = await carryOutAll(plan.first, signal)
-    if (outcomes.some(({ hasBegun }) => hasBegun)) interruptedAtMs = now()
+    if (outcomes.some(({ hasBegun }) => hasBegun)) pause()
     const isWaiting = plan.waves.length > 0 && now() - interruptedAtMs < sessionPauseMs
     if (!isWaiting && plan.waves.length > 0) outcomes.push(...(await carryOutWave(plan, signal)))
     const isUnfinished = isWaiting || plan.waves.length > 1
@@ -54,6 +60,7 @@ export function planRunner({ now, carryOut }: Deps): (plan: ChangePlan, signal: 
     const failure = failureIn(outcomes)
     return { outcomes, isUnfinished, ...(failure && { failure }) }
   }
+  return { begin: pause, carryOut: carryOutPlan }
 }
 
 function failureIn(outcomes: readonly ChangeOutcome[]): Error | undefined {

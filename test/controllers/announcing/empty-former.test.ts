@@ -12,6 +12,8 @@ import { apiVersion, ciliumResources } from '../../../announcers/cilium/resource
 import { type BGPConfiguration, calicoResources } from '../../../announcers/calico/resources.ts'
 import { type BGPPeer, type IPAddressPool, bgpPeers, ipAddressPools } from '../../../announcers/metallb/resources.ts'
 import { announcerOf } from '../../../announcers/announcers.ts'
+import { metallbObjects } from '../../../announcers/metallb/objects.ts'
+import { configureObjects } from '../../../controllers/announcing/configure-objects.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import { emptyFormer, formerDocument, formerObjects } from '../../../controllers/announcing/empty-former.ts'
 import { KubeError } from '../../../kube/errors.ts'
@@ -19,6 +21,7 @@ import type { KubeObject, Secret } from '../../../kube/objects.ts'
 import { secrets } from '../../../kube/resource.ts'
 import { apiServer } from '../../fakes/api-server.ts'
 import { silentLog } from '../../fakes/log.ts'
+import { marks as metallbMarks } from '../../announcers/cluster.ts'
 import { makeNode } from '../../announcers/states.ts'
 
 const marks = { label: { name: 'example.com/by', value: 'us' }, advertisement: 'adv', counting: 'example.com' }
@@ -74,6 +77,29 @@ test('a previous configuration that another leader wrote again is emptied again'
   assert.is(await both.announces(address, signal), true)
   await both.carryOut(shown, signal)
   assert.equal(before.world.has, [])
+})
+
+test('each term waits before it interrupts sessions of the software of now: another leader may just have done so', async () => {
+  const api = apiServer()
+  const { client } = api
+  const configuration = metallbObjects({ ...metallbMarks, peerMode: 'native' })
+  const from = (sourceAddress: string) => ({ ...shown, nodes: [makeNode('a', { sourceAddress })] })
+  for (const { object } of configuration.objects(from('10.0.0.5'), []).wanted)
+    for (const { resource } of configuration.kinds) if (resource.kind === object.kind) api.put(resource, object)
+  let nowMs = 0
+  const both = emptyFormer({ current: configureObjects({ client, configuration, now: () => nowMs }), former: [] })
+  const carryOut = async (sourceAddress: string) => {
+    const { isUnfinished } = await both.carryOut(from(sourceAddress), signal)
+    const { items } = await client.list<BGPPeer>(bgpPeers, { namespace: metallbMarks.namespace })
+    return [isUnfinished, ...items.map(({ spec }) => spec.sourceAddress)]
+  }
+  assert.equal(await carryOut('10.0.0.5'), [undefined, '10.0.0.5', '10.0.0.5'])
+  nowMs += 5000
+  both.begin?.()
+  nowMs += 1999
+  assert.equal(await carryOut('10.0.0.6'), [true, '10.0.0.5', '10.0.0.5'])
+  nowMs += 1
+  assert.equal(await carryOut('10.0.0.6'), [true, '10.0.0.6', '10.0.0.5'])
 })
 
 test('while the software of now has not all that it needs, a previous configuration stays', async () => {

@@ -11,7 +11,7 @@ const nameOf = (one: ObjectChange) => ('remove' in one ? one.remove : one.write.
 function running() {
   let nowMs = 0
   const done: string[] = []
-  const carryOut = planRunner({
+  const { begin, carryOut } = planRunner({
     now: () => nowMs,
     async carryOut(one) {
       const name = nameOf(one)
@@ -31,14 +31,16 @@ function running() {
     const { isUnfinished, failure } = result
     return { done: [...done], isUnfinished, ...(failure && { failure: failure.message }) }
   }
-  return { pass, run, done }
+  return { begin, pass, run, done }
 }
 
 const wave = [[change('stray')], [change('new')]]
 const last = [change('secret')]
 
-test('a process that just began waits before its first wave: one before it may have interrupted sessions', async () => {
-  const { pass, run } = running()
+test('a term that just began waits before its first wave: the leader before may have interrupted sessions', async () => {
+  const { begin, pass, run } = running()
+  pass(5000)
+  begin()
   pass(1999)
   assert.equal(await run({ first: [[change('pool')]], waves: [wave], last }), { done: ['pool'], isUnfinished: true })
   pass(1)
