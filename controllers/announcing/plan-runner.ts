@@ -50,7 +50,11 @@ export function planRunner({ now, carryOut }: Deps): PlanRunner {
     }
   }
   const carryOutPlan = async (plan: ChangePlan, signal: AbortSignal) => {
-    const outcomes = await carryOutAll(plan.first, signal)
+    const outcomes = await carryOutAll(plan.first, signal).catch((error: unknown) => {
+      // It is unknown which sessions have begun.
+      pause()
+      throw error
+    })
     if (outcomes.some(({ hasBegun }) => hasBegun)) pause()
     const isWaiting = plan.waves.length > 0 && now() - interruptedAtMs < sessionPauseMs
     if (!isWaiting && plan.waves.length > 0) outcomes.push(...(await carryOutWave(plan, signal)))

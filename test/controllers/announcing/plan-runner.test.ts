@@ -112,4 +112,15 @@ test('a wave that fails half-way counts as one', async () => {
   assert.equal(await run({ waves: [wave] }), { done: [], isUnfinished: true })
 })
 
+test('after a failure the sessions that began get their time too', async () => {
+  const { pass, run } = running()
+  pass(5000)
+  const failed = await run({ first: [[change('begun'), change('broken')]], waves: [wave] }).catch(String)
+  assert.is(failed, 'Error: the API server is down')
+  pass(1999)
+  assert.equal(await run({ waves: [wave] }), { done: [], isUnfinished: true })
+  pass(1)
+  assert.equal((await run({ waves: [wave] })).done, ['stray', 'new'])
+})
+
 test.run()
