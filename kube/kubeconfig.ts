@@ -104,9 +104,9 @@ function mayLeadElsewhere(before: KubeConfig, now: KubeConfig): boolean {
 }
 
 function authoritiesOf(config: KubeConfig): string[] {
-  const { caFile, caData = '' } = config.getCurrentCluster() ?? {}
-  // A CA that is named by its path counts as the same one, even after a rotation of the file.
-  if (caFile) return [caFile]
+  const { caFile, caData = '', server } = config.getCurrentCluster() ?? {}
+  // After a rotation, the file at the same path is still our CA. Beside a new server, it may be another cluster's.
+  if (caFile) return [`${caFile} of ${server}`]
   const text = Buffer.from(caData, 'base64').toString('latin1').replace(/\s/g, '')
   return text.match(/-BEGINCERTIFICATE-.*?-ENDCERTIFICATE-/g) ?? []
 }

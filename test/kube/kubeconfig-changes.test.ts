@@ -42,6 +42,21 @@ test('the authorities, the server and the token of a file that changes are follo
     assert.equal(await afterChange(look), ['https://192.0.2.2:6443', 'Bearer b', pem('NEW')])
   }))
 
+test('a CA file shows the cluster only with the same server: another cluster may have its CA at the same path', () =>
+  withFolder(async (folder) => {
+    const path = join(folder, 'ca.crt')
+    const cluster = { 'certificate-authority': path }
+    writeFileSync(path, pem('OLD'))
+    const look = looks({ file: write(folder, { cluster, user: { token: 'a' } }) })
+    const url = 'https://192.0.2.1:6443'
+    assert.equal(await look(), [url, 'Bearer a', pem('OLD')])
+    writeFileSync(path, pem('NEW'))
+    write(folder, { cluster, user: { token: 'b' } })
+    assert.equal(await afterChange(look), [url, 'Bearer b', pem('NEW')], 'a rotation')
+    write(folder, { cluster: { server: 'https://192.0.2.2:6443', ...cluster }, user: { token: 'c' } })
+    assert.equal(await afterChange(look), [url, 'Bearer b', pem('NEW')], 'perhaps another cluster')
+  }))
+
 test("a plugin's token stays in use when the file is written again with the same content", () =>
   withFolder(async (folder) => {
     const content = { user: plugin(folder, 3_600_000) }
