@@ -86,7 +86,8 @@ export const onceCommands: readonly OnceCommand[] = [
     summary: 'Removes what could block a cluster without serve.',
     description:
       'Deletes the webhook configurations and removes the finalizers of eip-admission from Services and ElasticIPs, ' +
-      'so that nothing blocks the cluster when serve no longer runs. It lists the reservations, which stay. ' +
+      'so that nothing blocks the cluster when serve no longer runs. It also deletes the Service that mirrors the ' +
+      'API servers. It lists the reservations, which stay. ' +
       'Stop every `eip-admission serve` first: if one still runs at the end, cleanup exits with 1.',
     start: ({ cleanup }, given) => cleanup(resolveSettings(cleanupSettings, given).values),
   },

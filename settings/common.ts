@@ -116,7 +116,7 @@ export const common = {
     format: number(0, 1_000),
     default: '0',
     sentence:
-      'Number of warm addresses in each location that Services use. A Service that gets one does not wait for the provider.',
+      'Number of warm addresses in the location of the settings, and in each other location that Services use. A Service that gets one does not wait for the provider.',
   },
   loadBalancerManifest: {
     flag: '--load-balancer-manifest',

@@ -65,6 +65,6 @@ export const nodeSettings = {
     format: number(1, 10_000),
     default: '5',
     sentence:
-      'Maximum number of nodes deleted within ten minutes, and never more than half of all nodes. If more would be deleted, none is until an operator intervenes.',
+      'Maximum number of nodes deleted within ten minutes; at most half of all nodes, but at least one. If more would be deleted, none is until an operator intervenes.',
   },
 } as const satisfies SettingsTable

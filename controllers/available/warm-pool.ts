@@ -20,7 +20,7 @@ const resyncMs = 5 * 60_000
 /** How soon we look again while the provider's locations are unknown. */
 const unknownMs = 1000
 
-/** Keeps addresses reserved in every location that Services use. */
+/** Keeps addresses reserved in the default location, and in every other one that Services use. */
 export function warmPoolController(deps: Deps): ControllerDeclaration {
   const { ledger, caches, vendor, settings, log } = deps
   const { services, records } = caches

@@ -179,7 +179,7 @@ function timeText({ predecessor, target, announcer: { waves } }: TakeoverPlan): 
   const minutes = Math.ceil((usualMs + waves * sessionPauseMs) / 60_000)
   return section('Time', [
     `about ${counted(minutes, 'minutes')}${waves > 0 ? `, with ${counted(waves, 'waves')} of BGP sessions` : ''}`,
-    `no leader for at most 5 seconds after the last pod of the predecessor has ended${isCommon ? ', or 15 if a program outside of these pods holds the lease' : ''}: new Services wait, and addresses keep their routes`,
+    `no leader for at most 5 seconds after the last pod of the predecessor has ended${isCommon ? ', or 15 if its node and machine have different names, or another program holds the lease' : ''}: new Services wait, and addresses keep their routes`,
   ])
 }
 
