@@ -6,6 +6,7 @@ import { type Reflector, reflector } from '../../kube/reflector.ts'
 import { endpointSlices } from '../../kube/resource.ts'
 import { claimKey, isSecond, phaseOf, recordName, reservationIdOf, secondKeys } from '../../ledger/record/elastic-ip.ts'
 import { decidingRecord } from '../../ledger/record/address-use.ts'
+import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { repeatLater } from '../../lib/repeat.ts'
 import type { ClusterState } from '../../ledger/identity/heartbeats.ts'
 import {
@@ -200,7 +201,7 @@ function changes({ caches }: Deps, of: { slices: Reflector<EndpointSlice>; all: 
 /** The addresses of a Service: the one in its spec, and that of its second record. */
 function addressesOf({ records }: Pick<Deps['caches'], 'records'>, key: Key, service: Service | undefined): string[] {
   const seconds = secondKeys(key).flatMap((second) => records.get(recordName(second))?.status?.address ?? [])
-  const first = service?.spec.loadBalancerIP
+  const first = canonicalIpAddress(service?.spec.loadBalancerIP ?? '')
   return first ? [first, ...seconds] : seconds
 }
 
