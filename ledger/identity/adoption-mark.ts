@@ -41,12 +41,14 @@ const knownMs = 1_000
 export function adoptionMark({ map, project, identity, leader, monotonicMs }: AdoptionMarkOptions): AdoptionMark {
   let known = { untilMs: -Infinity, except: new Set<string>() }
   let clears = 0
-  let removals = 0
-  const remove = (signal: AbortSignal, except?: readonly string[]) =>
-    removeMark(map, signal, except).finally(() => {
-      removals += 1
+  const removals = { begun: 0, ended: 0 }
+  const remove = (signal: AbortSignal, except?: readonly string[]) => {
+    removals.begun += 1
+    return removeMark(map, signal, except).finally(() => {
+      removals.ended += 1
       known = { ...known, untilMs: -Infinity }
     })
+  }
   const clear = (signal: AbortSignal) => {
     clears += 1
     return remove(signal)
@@ -55,23 +57,22 @@ export function adoptionMark({ map, project, identity, leader, monotonicMs }: Ad
     async isSet(signal, owners = []) {
       const startedMs = monotonicMs()
       if (startedMs >= known.untilMs) {
-        const removalsBefore = removals
+        const endedBefore = removals.ended
         const [stored, current] = await Promise.all([map.recent(signal), leader(signal)])
         if (!isWritten(stored, { project, current })) return false
         // An answer that a removal overtook holds for this claim only.
-        const untilMs = removals === removalsBefore ? startedMs + knownMs : -Infinity
+        const untilMs = removals.ended === endedBefore ? startedMs + knownMs : -Infinity
         known = { untilMs, except: exceptedIn(stored) }
       }
-      return !owners.some((owner) => known.except.has(owner))
+      // A lost record may be this Service's, so the mark proves nothing while its removal waits for an answer.
+      return removals.begun === removals.ended && !owners.some((owner) => known.except.has(owner))
     },
     begin() {
       const clearsBefore = clears
       return async (signal, except = []) => {
         const current = await leader(signal)
         if (clears !== clearsBefore || current?.identity !== identity) return
-        const excepted = except.length > 0 ? except.toSorted().join(' ') : undefined
-        const change = { adopted: project, 'adopted-by': termOf(current), 'adopted-except': excepted }
-        await map.change(await map.read(signal), change, signal)
+        await map.change(await map.read(signal), entriesOf({ project, current, except }), signal)
         // Whichever call removed the mark may have read the map before this write.
         if (clears !== clearsBefore) await clear(signal)
       }
@@ -86,6 +87,11 @@ async function removeMark(map: LedgerMap, signal: AbortSignal, except?: readonly
   const stored = await map.read(signal)
   const isDue = !except || !new Set(except).isSubsetOf(exceptedIn(stored))
   if (stored?.data?.['adopted-by'] !== undefined && isDue) await map.change(stored, { 'adopted-by': undefined }, signal)
+}
+
+function entriesOf({ project, current, except }: { project: string; current: Leader; except: readonly string[] }) {
+  const excepted = except.length > 0 ? except.toSorted().join(' ') : undefined
+  return { adopted: project, 'adopted-by': termOf(current), 'adopted-except': excepted }
 }
 
 function exceptedIn(stored: ConfigMap | undefined): Set<string> {
