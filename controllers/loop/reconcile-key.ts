@@ -106,8 +106,7 @@ function fail(options: ReconcileOptions, key: Key, error: unknown): Result {
 
 /** Whether another program wrote in between. That is normal, and the next look sees its write. */
 function isOnlyConflict(error: unknown): boolean {
-  if (!(error instanceof AggregateError)) return isConflict(error)
-  return error.errors.length > 0 && error.errors.every(isOnlyConflict)
+  return error instanceof AggregateError ? error.errors.every(isOnlyConflict) : isConflict(error)
 }
 
 function isOfCloud(error: unknown): boolean {

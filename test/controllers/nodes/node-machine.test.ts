@@ -115,7 +115,7 @@ const cases: { name: string; node?: Node; nodes?: Node[]; machines: Machine[]; f
   {
     name: 'none named, and none has an address of the node',
     machines: [machine('m-1', 'other', otherInside)],
-    found: /^no machine has one of the addresses 10\.0\.0\.2 or the name worker-1\. /,
+    found: /^no machine has one of the addresses 10\.0\.0\.2 or the name worker-1\. Give /,
   },
   {
     name: 'an address that the kubelet reports',
@@ -186,6 +186,12 @@ const [dead, stays] = [{ ready: 'Unknown' as const }, { host: 'one' }]
 const objects: { name: string; named?: string; nodes: Record<string, Shape>; speak: string[] }[] = [
   { name: 'two machines', nodes: { a: { id: 'm-1' }, b: { id: 'm-2' } }, speak: ['a', 'b'] },
   { name: 'a deleted object', nodes: { a: { isDeleted: true }, b: dead }, speak: ['b'] },
+  {
+    name: 'a deleted object with the name of the machine',
+    named: 'a',
+    nodes: { a: { isDeleted: true }, b: {} },
+    speak: ['b'],
+  },
   { name: 'only a deleted object', nodes: { a: { isDeleted: true } }, speak: ['a'] },
   {
     name: 'renamed on the same host, although the old object has the name of the machine',

@@ -64,6 +64,12 @@ const cases: { name: string; node: Node; machine?: Machine; step: NodeStep | und
     machine: makeMachine({ region: 'Dallas, Texas', zone: undefined, type: undefined }),
     step: { do: 'identify', labels: {}, providerID, taints: [] },
   },
+  {
+    name: 'a label of this provider alone is added, and stays as a person changed it',
+    node: makeNode({ addresses, providerID, labels: { ...labels, 'example.com/rack': '7' } }),
+    machine: makeMachine({ labels: { 'example.com/rack': '1', 'example.com/row': '2' } }),
+    step: { do: 'identify', labels: { 'example.com/row': '2' } },
+  },
 ]
 for (const { name, node, machine = makeMachine(), step } of cases)
   test(name, () => assert.equal(planNode(node, machine, ids), step))
