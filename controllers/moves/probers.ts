@@ -10,7 +10,7 @@ export type Probers = {
   history(name: string): ProbeHistory
   /** Forgets the results of a target's probes, and those in flight. */
   forget(name: string): void
-  /** Ends every probe. */
+  /** Ends every probe for good: while a process stops, nodes still change. */
   stop(): void
 }
 
@@ -41,6 +41,7 @@ const lateAfter = 1.5
 /** Makes probers with these settings. A probe begins in each interval, even if the previous one has not ended. */
 export function probers(options: ProbersOptions): Probers {
   const running = new Map<string, Prober>()
+  let isOver = false
   const start = (name: string, endpoint: Endpoint) => {
     const prober = { endpoint, history: noProbes, ends: new AbortController(), wasGood: false, startedAtMs: undefined }
     running.set(name, prober)
@@ -53,6 +54,7 @@ export function probers(options: ProbersOptions): Probers {
 
   return {
     target(endpoints) {
+      if (isOver) return
       for (const name of running.keys()) if (!endpoints.has(name)) stop(name)
       for (const [name, endpoint] of endpoints) {
         const now = running.get(name)?.endpoint
@@ -68,6 +70,7 @@ export function probers(options: ProbersOptions): Probers {
       if (endpoint) start(name, endpoint)
     },
     stop() {
+      isOver = true
       for (const name of running.keys()) stop(name)
     },
   }

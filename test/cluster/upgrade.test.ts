@@ -41,23 +41,33 @@ async function underCreates(name: string, act: () => Promise<unknown>): Promise<
   assert.ok(created.length > 10, `${created.length} creates`)
 }
 
+/** Waits until none of these pods is left. The kubelet kills a pod that has not ended within its grace period of 60 s. */
+const haveEnded = (pods: string[]) =>
+  eventually(
+    'the former pods have ended by themselves',
+    async (observe) => {
+      const after = observe(await podNames())
+      return after.some((name) => pods.includes(name)) ? undefined : true
+    },
+    40_000,
+  )
+
 test('an upgrade of the chart under creates', async () => {
   const before = await podNames()
   await underCreates('upgraded', async () => {
     await installProduct(cluster, { settings, podAnnotations: { round: '2' } })
     await isRolledOut()
   })
-  await eventually('no pod of before is left', async (observe) => {
-    const after = observe(await podNames())
-    return after.some((name) => before.includes(name)) ? undefined : true
-  })
+  await haveEnded(before)
 })
 
 test('a rollback of the chart under creates', async () => {
+  const before = await podNames()
   await underCreates('rolled-back', async () => {
     await runHelm(['rollback', 'eip-admission', '1', ...inRelease], { KUBECONFIG: cluster.kubeconfig })
     await isRolledOut()
   })
+  await haveEnded(before)
 })
 
 test("a drain of the leader's node under creates", async () => {
