@@ -49,7 +49,8 @@ const haveEnded = (pods: string[]) =>
       const after = observe(await podNames())
       return after.some((name) => pods.includes(name)) ? undefined : true
     },
-    40_000,
+    // With the patience of `eventually`, that is still sooner than the kubelet.
+    15_000,
   )
 
 test('an upgrade of the chart under creates', async () => {
