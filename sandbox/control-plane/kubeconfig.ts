@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export type User = { name: string; groups: string[]; token: string }
@@ -27,7 +27,9 @@ export function kubeconfigWriter(dir: string, url: string): (name: string) => st
     const user = readUsers(dir).find((candidate) => candidate.name === name)
     if (!user) throw new Error(`the control plane has no user ${name}: add it to "users"`)
     const file = join(dir, `${name.replaceAll(/[^a-z0-9-]+/gi, '-')}.kubeconfig`)
-    writeFileSync(file, kubeconfig({ url, authority, user }), { mode: 0o600 })
+    // A process that already runs with this file must never read half of it.
+    writeFileSync(`${file}.new`, kubeconfig({ url, authority, user }), { mode: 0o600 })
+    renameSync(`${file}.new`, file)
     return file
   }
 }
