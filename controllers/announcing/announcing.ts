@@ -4,7 +4,7 @@ import type { Key } from '../../kube/objects.ts'
 import { errorText } from '../loop/reconcile-key.ts'
 import type { Outcome, Reconciler } from '../loop/reconciler.ts'
 import type { Watch } from '../loop/watch.ts'
-import type { ConfigureResult, Configurator } from './configurator.ts'
+import { type ConfigureResult, type Configurator, problemsOfServices } from './configurator.ts'
 import type { LingeringNodes } from './lingering-nodes.ts'
 
 /** The only key of an announcer, so that a burst of changes becomes one reconcile of everything. */
@@ -124,11 +124,10 @@ function isAboutSoftware(error: unknown): boolean {
 }
 
 /** Turns an error into problems: every Service with an address may be affected. */
-function failureProblems({ addresses }: Announcements, error: unknown): Problem[] {
+function failureProblems(state: Announcements, error: unknown): Problem[] {
   if (error === undefined || !isAboutSoftware(error)) return []
   const message = `the announcements could not be updated: ${errorText(error)}`
-  const subjects = new Set(addresses.flatMap(({ services }) => services))
-  return [...subjects].map((service) => ({ subject: { service }, message, mayPass: true }))
+  return problemsOfServices(state, message).map((problem) => ({ ...problem, mayPass: true }))
 }
 
 /** Reports new problems, repeats lasting ones, and remembers the current ones. */

@@ -2,7 +2,6 @@ import type { ObjectConfiguration, Problem } from '../../announcers/announcer.ts
 import type { KubeClient } from '../../kube/client.ts'
 import { KubeError, isNotFound } from '../../kube/errors.ts'
 import type { KubeObject } from '../../kube/objects.ts'
-import type { Resource } from '../../kube/resource.ts'
 import { missingFrom } from '../../lib/json.ts'
 import type { ObjectChange } from './plan-changes.ts'
 
@@ -22,35 +21,33 @@ export type ChangeOutcome = {
   failure?: Error
 }
 
+type Kind = ObjectConfiguration['kinds'][number]
+type Write = Extract<ObjectChange, { write: unknown }>
+
 /** Writes what differs from the stored object, or removes an object. A refusal is an outcome, other failures throw. */
-export async function carryOutChange(deps: Deps, change: ObjectChange, signal: AbortSignal): Promise<ChangeOutcome> {
-  const { kinds, sessionsOf } = deps.configuration
+export async function carryOutChange(
+  { client, configuration }: Deps,
+  change: ObjectChange,
+  signal: AbortSignal,
+): Promise<ChangeOutcome> {
+  const { kinds, sessionsOf, from } = configuration
   const { kind } = 'remove' in change ? change.remove : change.write.object
-  const { resource, isShared, isPruned, isStrict } = kinds.find((one) => one.resource.kind === kind) ?? {}
-  if (!resource) throw new Error(`eip-admission does not know where objects of kind ${kind} are; please report it`)
+  const known = kinds.find(({ resource }) => resource.kind === kind)
+  if (!known) throw new Error(`eip-admission does not know where objects of kind ${kind} are; please report it`)
   if ('remove' in change) {
     const { namespace, name, uid, resourceVersion } = change.remove.metadata
     // A shared object must not be removed if a person has changed it since we read it.
-    const at = { namespace, name, uid, ...(isShared && { resourceVersion }) }
-    const failure = await deps.client.remove(resource, at, { signal }).then(() => undefined, ifRefused)
+    const at = { namespace, name, uid, ...(known.isShared && { resourceVersion }) }
+    const failure = await client.remove(known.resource, at, { signal }).then(() => undefined, ifRefused)
     const isRefused = failure !== undefined
     return { refused: [], isRefused, isWrite: false, hasBegun: false, ...(isRefused && { failure }) }
   }
-  const { write, stored } = change
-  const refused = await refusals(deps.configuration, change, () =>
-    send(deps, { resource, object: write.object, stored, isShared, isCreated: isShared ?? isPruned, isStrict }, signal),
+  const refused = await send(client, known, change, signal).then(
+    () => undefined,
+    (error: unknown) => refusals(error, change, from),
   )
-  const isNew = !stored && sessionsOf?.(write.object) !== undefined
+  const isNew = !change.stored && sessionsOf?.(change.write.object) !== undefined
   return { refused: refused ?? [], isRefused: refused !== undefined, isWrite: true, hasBegun: isNew && !refused }
-}
-
-type Sent = {
-  resource: Resource<KubeObject>
-  object: KubeObject
-  stored: KubeObject | undefined
-  isShared: true | undefined
-  isCreated: true | undefined
-  isStrict: true | undefined
 }
 
 /**
@@ -59,14 +56,15 @@ type Sent = {
  * people since our read causes a conflict.
  */
 async function send(
-  { client }: Deps,
-  { resource, object, stored, isShared, isCreated, isStrict }: Sent,
+  client: KubeClient,
+  { resource, isShared, isPruned, isStrict }: Kind,
+  { write: { object }, stored }: Write,
   signal: AbortSignal,
 ): Promise<void> {
   const { namespace, name } = object.metadata
   const options = { fieldManager, signal }
   if (!stored) {
-    await (isCreated ? client.create(resource, object, options) : client.apply(resource, object, options))
+    await (isShared || isPruned ? client.create(resource, object, options) : client.apply(resource, object, options))
     return
   }
   const missing = missingFrom(stored, object) as Partial<KubeObject>
@@ -80,23 +78,13 @@ async function send(
  * Turns a refusal by the API server or a webhook, an unknown kind or a missing namespace into problems of the subjects.
  * Anything else is an error.
  */
-async function refusals(
-  { from }: Pick<ObjectConfiguration, 'from'>,
-  { write, stored }: Extract<ObjectChange, { write: unknown }>,
-  attempt: () => Promise<void>,
-): Promise<Problem[] | undefined> {
-  try {
-    await attempt()
-    return undefined
-  } catch (error) {
-    if (!(error instanceof KubeError)) throw error
-    // If a stored object is not found, it has just been deleted. If a new one is not, its namespace is missing.
-    if (!isRefusal(error) && (stored || !isNotFound(error))) throw error
-    const { object, subjects } = write
-    const isUnknown = error.reason === 'UnknownKind'
-    const message = isUnknown ? `the cluster does not know ${object.kind}, which comes with ${from}` : error.message
-    return subjects.map((subject) => ({ subject, message }))
-  }
+function refusals(error: unknown, { write: { object, subjects }, stored }: Write, from: string): Problem[] {
+  if (!(error instanceof KubeError)) throw error
+  // If a stored object is not found, it has just been deleted. If a new one is not, its namespace is missing.
+  if (!isRefusal(error) && (stored || !isNotFound(error))) throw error
+  const isUnknown = error.reason === 'UnknownKind'
+  const message = isUnknown ? `the cluster does not know ${object.kind}, which comes with ${from}` : error.message
+  return subjects.map((subject) => ({ subject, message }))
 }
 
 /** A policy or a webhook may protect an object from removal. */

@@ -34,5 +34,11 @@ export type FormerConfigurator = Configurator & {
 /** The result of a pass that had nothing to do. */
 export const nothingDone: ConfigureResult = { problems: [], isChanged: false, isRefused: false }
 
+/** A problem of every Service with an address. */
+export function problemsOfServices({ addresses }: Announcements, message: string): Problem[] {
+  const services = new Set(addresses.flatMap((announced) => announced.services))
+  return [...services].map((service) => ({ subject: { service }, message }))
+}
+
 /** The state in which a configuration has none of our entries. */
 export const nothingToAnnounce: Announcements = { addresses: [], nodes: [] }

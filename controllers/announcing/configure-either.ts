@@ -1,9 +1,9 @@
-import type { EitherConfiguration, Announcements, DocumentConfiguration } from '../../announcers/announcer.ts'
+import type { EitherConfiguration, DocumentConfiguration } from '../../announcers/announcer.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import { KubeError, isNotFound } from '../../kube/errors.ts'
+import { isForbidden, isNotFound } from '../../kube/errors.ts'
 import type { Log } from '../../kube/log.ts'
 import { configMaps } from '../../kube/resource.ts'
-import { type Configurator, nothingDone, type ConfigureResult, type FormerConfigurator } from './configurator.ts'
+import { type Configurator, type FormerConfigurator, nothingDone, problemsOfServices } from './configurator.ts'
 import type { ConfigMap } from '../../kube/objects.ts'
 import { doctorAdvice } from '../../lib/remedy.ts'
 
@@ -31,10 +31,10 @@ export function configureEither({ client, log, configuration, objects, document 
   }
   const find = async (signal: AbortSignal): Promise<Configurator | undefined> => {
     if (await knowsObjects(client, configuration, signal)) return use(objects, 'the cluster has its custom resources')
-    const there = await documentThere(client, { namespace, name }, signal)
-    if (there === 'yes') return use(document, `there is a ConfigMap ${namespace}/${name}`)
+    const configMap = await readConfigMap(client, { namespace, name }, signal)
     // The document's configurator reports the missing right.
-    return there === 'forbidden' ? document : undefined
+    if (configMap === 'forbidden') return document
+    return configMap && use(document, `there is a ConfigMap ${namespace}/${name}`)
   }
   return {
     begin() {
@@ -66,11 +66,12 @@ async function knowsObjects(client: KubeClient, { objects }: EitherConfiguration
   }
 }
 
-async function documentThere(client: KubeClient, at: { namespace: string; name: string }, signal: AbortSignal) {
+/** The ConfigMap; `forbidden` without the right to read it, which `install` grants for one name. */
+async function readConfigMap(client: KubeClient, at: { namespace: string; name: string }, signal: AbortSignal) {
   try {
-    return (await client.get(configMaps, at, { signal })) ? 'yes' : 'no'
+    return await client.get<ConfigMap>(configMaps, at, { signal })
   } catch (error) {
-    if (error instanceof KubeError && error.status === 403) return 'forbidden'
+    if (isForbidden(error)) return 'forbidden'
     throw error
   }
 }
@@ -80,6 +81,7 @@ type Deps = { client: KubeClient; configuration: DocumentConfiguration }
 /** Configures announcing software that reads a document in a ConfigMap. We never create that ConfigMap. */
 export function configureDocument({ client, configuration }: Deps): FormerConfigurator {
   const { key, ...at } = configuration.at
+  const place = `ConfigMap ${at.namespace}/${at.name}`
   const read = (signal: AbortSignal) => client.get<ConfigMap>(configMaps, at, { signal })
   const documentIn = ({ data }: ConfigMap) => data?.[key] ?? ''
   // Written with the resourceVersion, so that a person's edit in between causes a conflict and is not lost.
@@ -90,9 +92,15 @@ export function configureDocument({ client, configuration }: Deps): FormerConfig
   }
   return {
     async carryOut(state, signal) {
-      const configMap = await read(signal).catch(forbidden)
-      if (configMap === 'forbidden') return withoutRight(state, at)
-      if (!configMap) return withoutConfigMap(state, at)
+      const configMap = await readConfigMap(client, at, signal)
+      if (configMap === 'forbidden') {
+        const message = `eip-admission may not access ${place}, so no address is announced; ${doctorAdvice}`
+        return { problems: problemsOfServices(state, message), isChanged: false, isRefused: true }
+      }
+      if (!configMap && state.addresses.length === 0) return nothingDone
+      // An error is retried soon, which suits a person who is just installing the software.
+      if (!configMap)
+        throw new Error(`${place} does not exist, so no address is announced. Create it with the announcing software`)
       const { document, problems } = configuration.edit(documentIn(configMap), state)
       return { problems, isChanged: await write(configMap, document, signal), isRefused: false }
     },
@@ -105,28 +113,4 @@ export function configureDocument({ client, configuration }: Deps): FormerConfig
       return configMap ? configuration.hasAddress(documentIn(configMap), address) : false
     },
   }
-}
-
-/** The outcome without the right to read the ConfigMap, which `install` grants for one name. */
-function forbidden(error: unknown): 'forbidden' {
-  if (error instanceof KubeError && error.status === 403) return 'forbidden'
-  throw error
-}
-
-function withoutRight({ addresses }: Announcements, { namespace, name }: { namespace: string; name: string }) {
-  const message = `eip-admission may not access ConfigMap ${namespace}/${name}, so no address is announced; ${doctorAdvice}`
-  const subjects = [...new Set(addresses.flatMap(({ services }) => services))]
-  const problems = subjects.map((service) => ({ subject: { service }, message }))
-  return { problems, isChanged: false, isRefused: true }
-}
-
-/** An error is retried soon, which suits a person who is just installing the software. */
-function withoutConfigMap(
-  { addresses }: Announcements,
-  { namespace, name }: { namespace: string; name: string },
-): ConfigureResult {
-  if (addresses.length === 0) return nothingDone
-  throw new Error(
-    `ConfigMap ${namespace}/${name} does not exist, so no address is announced. Create it with the announcing software`,
-  )
 }

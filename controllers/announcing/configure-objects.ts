@@ -71,9 +71,10 @@ export function configureObjects(deps: Deps): FormerConfigurator {
 function deletionWatch({ configuration: { kinds, namespace }, deleted }: Deps) {
   const watching = new Map<Resource<KubeObject>, AbortSignal>()
   return (existing: readonly KubeObject[], signal: AbortSignal): void => {
-    for (const { resource, isWatched } of deleted ? kinds : []) {
+    if (!deleted) return
+    for (const { resource } of kinds.filter(({ isWatched }) => isWatched)) {
       const isRunning = watching.get(resource)?.aborted === false
-      if (!deleted || !isWatched || isRunning || !existing.some(({ kind }) => kind === resource.kind)) continue
+      if (isRunning || !existing.some(({ kind }) => kind === resource.kind)) continue
       watching.set(resource, signal)
       // Only the name is needed.
       const strip = ({ apiVersion, kind, metadata: { namespace: at, name, resourceVersion = '' } }: KubeObject) => ({
@@ -146,8 +147,7 @@ function makeAnnouncedLook({ client, configuration }: Deps) {
   return { isAnnounced, forgetList: () => whole.invalidate() }
 }
 
-async function readObjects(deps: Deps, signal: AbortSignal): Promise<KubeObject[]> {
-  const { client, configuration } = deps
+async function readObjects({ client, configuration }: Deps, signal: AbortSignal): Promise<KubeObject[]> {
   const { kinds, namespace } = configuration
   const found = kinds.map(async ({ resource, only }) =>
     only === undefined
@@ -158,12 +158,12 @@ async function readObjects(deps: Deps, signal: AbortSignal): Promise<KubeObject[
 }
 
 /**
- * A single object; undefined if its kind is unknown, or if we have no right to it. Earlier software may have objects in
- * such a namespace. A write that needs the object is then refused, which is reported.
+ * The result of a read; undefined if the kind is unknown, or if we have no right to it. Earlier software may have
+ * objects in such a namespace. A write that needs the object is then refused, which is reported.
  */
-async function ifReadable(get: () => Promise<KubeObject | undefined>): Promise<KubeObject | undefined> {
+export async function ifReadable<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
-    return await ifKnown(undefined, get)
+    return await ifKnown<T | undefined>(undefined, read)
   } catch (error) {
     if (isForbidden(error)) return undefined
     throw error

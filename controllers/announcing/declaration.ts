@@ -117,13 +117,8 @@ function configuratorOf(
 }
 
 /** Reports a problem on the object that causes it, where its owner sees it. */
-export function problemReporter({
-  announcer,
-  events,
-  caches,
-  metrics,
-  log,
-}: Omit<Deps, 'client' | 'want' | 'peerFacts'>): (problem: Problem) => void {
+export function problemReporter(deps: Omit<Deps, 'client' | 'want' | 'peerFacts'>): (problem: Problem) => void {
+  const { announcer, events, caches, metrics, log } = deps
   return ({ subject, message }) => {
     metrics.add('eip_admission_announcer_problems_total', {})
     log.warn({ ...subject, announcer: announcer.name, error: message }, 'not announced')
@@ -137,17 +132,13 @@ export function problemReporter({
   }
 }
 
-type KeepDeps = {
-  former: FormerConfigurator[]
-  request: () => void
-}
-
 /**
  * Leaves other software as we configured it while load balancing is off. Only if a release waits for an address, that
  * address is removed, with those that no Service shows. Otherwise nothing is written, because a predecessor may be
  * active.
  */
-export function keepFormer({ former, request }: KeepDeps): Configurator {
+export function keepFormer(of: { former: FormerConfigurator[]; request: () => void }): Configurator {
+  const { former, request } = of
   const asked = new Set<FormerConfigurator>()
   return {
     async carryOut(state, signal) {

@@ -1,9 +1,10 @@
 import type { FormerConfiguration, ObjectConfiguration } from '../../announcers/announcer.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import { KubeError, isForbidden } from '../../kube/errors.ts'
+import { KubeError } from '../../kube/errors.ts'
 import type { Log } from '../../kube/log.ts'
-import { configureObjects } from './configure-objects.ts'
-import { ifKnown, listAllKnown } from '../../kube/list-all.ts'
+import { errorText } from '../loop/reconcile-key.ts'
+import { configureObjects, ifReadable } from './configure-objects.ts'
+import { listAll } from '../../kube/list-all.ts'
 import {
   type ConfigureResult,
   type Configurator,
@@ -65,27 +66,22 @@ function ofApi<T>(instead: (error: KubeError) => T): (error: unknown) => T {
   }
 }
 
+type FormerDeps = { client: KubeClient; former: FormerConfiguration; current: ObjectConfiguration | undefined }
+
 /**
  * Objects that we wrote, but not those of the current configuration. If we have no right to read an object, we did not
  * write it.
  */
-export function formerObjects(deps: {
-  client: KubeClient
-  former: FormerConfiguration
-  current: ObjectConfiguration | undefined
-}): FormerConfigurator {
-  const { client, former, current } = deps
+export function formerObjects({ client, former, current }: FormerDeps): FormerConfigurator {
   const isCurrent = ({ announcing: { kind }, namespace }: ObjectConfiguration) =>
     kind === current?.announcing.kind && namespace === current.namespace
   const here = async (signal: AbortSignal): Promise<FormerConfigurator[]> => {
-    const found = former.kinds.map((kind) =>
-      ifAllowed([], () => listAllKnown(client, kind, { labelSelector: former.selector, signal })),
-    )
-    const shared = (former.shared ?? []).map(({ resource, name }) =>
-      ifAllowed(undefined, () => ifKnown(undefined, () => client.get(resource, { name }, { signal }))),
-    )
+    const { kinds, shared = [], selector: labelSelector } = former
     // Awaited together, because a failed read that nothing awaits ends the process.
-    const all = await Promise.all([...found, ...shared])
+    const all = await Promise.all([
+      ...kinds.map((kind) => ifReadable(() => listAll(client, kind, { labelSelector, signal }))),
+      ...shared.map(({ resource, name }) => ifReadable(() => client.get(resource, { name }, { signal }))),
+    ])
     return former
       .configurations(all.flat().filter((object) => object !== undefined))
       .filter((configuration) => !isCurrent(configuration))
@@ -122,16 +118,6 @@ function withoutCurrent(former: ObjectConfiguration, current: ObjectConfiguratio
   return { ...former, kinds: former.kinds.filter((kind) => !isInUse(kind)) }
 }
 
-/** The result of a read, or the fallback if we have no right to it. */
-async function ifAllowed<T>(otherwise: T, read: () => Promise<T>): Promise<T> {
-  try {
-    return await read()
-  } catch (error) {
-    if (isForbidden(error)) return otherwise
-    throw error
-  }
-}
-
 /** A document that we may have edited. If we have no right to it, or cannot parse it, we did not. */
 export function formerDocument({ document, log }: { document: FormerConfigurator; log: Log }): FormerConfigurator {
   const ifOurs = async <T>(otherwise: T, read: () => Promise<T>): Promise<T> => {
@@ -139,10 +125,7 @@ export function formerDocument({ document, log }: { document: FormerConfigurator
       return await read()
     } catch (error) {
       if (error instanceof KubeError && error.status !== 403) throw error
-      log.warn(
-        { error: error instanceof Error ? error.message : String(error) },
-        'a previous configuration is left unchanged',
-      )
+      log.warn({ error: errorText(error) }, 'a previous configuration is left unchanged')
       return otherwise
     }
   }
