@@ -42,7 +42,7 @@ export async function carryOutChange(
     const isRefused = failure !== undefined
     return { refused: [], isRefused, isWrite: false, hasBegun: false, ...(isRefused && { failure }) }
   }
-  const refused = await send(client, known, change, signal).then(
+  const refused = await send(client, { ...change, kind: known }, signal).then(
     () => undefined,
     (error: unknown) => refusals(error, change, from),
   )
@@ -57,8 +57,7 @@ export async function carryOutChange(
  */
 async function send(
   client: KubeClient,
-  { resource, isShared, isPruned, isStrict }: Kind,
-  { write: { object }, stored }: Write,
+  { write: { object }, stored, kind: { resource, isShared, isPruned, isStrict } }: Write & { kind: Kind },
   signal: AbortSignal,
 ): Promise<void> {
   const { namespace, name } = object.metadata

@@ -3,6 +3,7 @@ import { isConcerned, serviceBalancer } from './service-balancer.ts'
 import { nodeOrigins, originFacts } from './node-origins.ts'
 import { sights } from '../../lib/sights.ts'
 import { type ControllerDeclaration, periodicWork } from '../loop/controller.ts'
+import type { Reconciler } from '../loop/reconciler.ts'
 import { watch } from '../loop/watch.ts'
 import { serviceMarks } from '../../ledger/record/marks.ts'
 import { type Key, type Service, keyOf } from '../../kube/objects.ts'
@@ -31,11 +32,11 @@ const refreshMs = 60_000
 export function balancerControllers(deps: Deps): ControllerDeclaration[] {
   const { managedBalancers } = deps.vendor
   if (!managedBalancers) return []
-  const { client: balancers, annotations } = managedBalancers
-  const of = { want: deps.want, isOn: deps.vendor.policy.managed !== undefined, annotations }
-  const served = () => deps.caches.services.list().filter((service) => isConcerned(of, service))
-  const refresh = balancerRefresh({ balancers, annotations, served })
-  return [balancerController(deps, managedBalancers, { of, served, refresh }), refreshController(deps, refresh)]
+  const made = makeDeps(deps, managedBalancers)
+  const served = () => deps.caches.services.list().filter((service) => isConcerned(made, service))
+  const refresh = balancerRefresh({ ...made, served })
+  const parts = { reconciler: serviceBalancer(made), served: () => served().map(keyOf), refresh }
+  return [balancerController(deps, parts), refreshController(deps, refresh)]
 }
 
 function refreshController({ caches }: Deps, refresh: BalancerRefresh): ControllerDeclaration {
@@ -46,19 +47,13 @@ function refreshController({ caches }: Deps, refresh: BalancerRefresh): Controll
   }
 }
 
-type Served = {
-  of: Pick<Parameters<typeof serviceBalancer>[0], 'want' | 'isOn' | 'annotations'>
-  served: () => Service[]
-  refresh: BalancerRefresh
-}
+type Parts = { reconciler: Reconciler; served: () => Key[]; refresh: BalancerRefresh }
 
-function balancerController(deps: Deps, managed: ManagedBalancers, given: Served): ControllerDeclaration {
+function balancerController(deps: Deps, { reconciler, served, refresh }: Parts): ControllerDeclaration {
   const { caches, settings } = deps
   const { services, records, nodes } = caches
-  const { of, refresh } = given
-  const served = (): Key[] => given.served().map(keyOf)
   return {
-    reconciler: serviceBalancer({ ...makeDeps(deps, managed), ...of }),
+    reconciler,
     watches: [
       watch(services, (key) => [key]),
       watch(refresh, (key) => [key]),
@@ -93,6 +88,8 @@ function makeDeps(deps: Deps, { client: balancers, annotations, formerName, isEl
     client,
     balancers,
     annotations,
+    want: deps.want,
+    isOn: vendor.policy.managed !== undefined,
     monotonicMs,
     budgetMs: 1.5 * cloudTimeoutMs,
     sights: sights(monotonicMs),

@@ -92,7 +92,7 @@ async function look(deps: ServiceBalancerDeps, key: Key, signal: AbortSignal): P
   const isInFlight = sights.forMs(key, request) < requestMs && request !== undefined
   const [listed, all] = await Promise.all([balancers.list(signal), balancers.pools(signal)])
   const named = await findNamed(deps, { service, listed }, signal)
-  const own = [...listed, ...(named ? [named] : [])].filter(({ name }) => names.isBalancer(name))
+  const own = [...new Set(named ? [...listed, named] : listed)].filter(({ name }) => names.isBalancer(name))
   const read = await mapAll(own, ({ id }) => balancers.get(id, signal), concurrency)
   const found = inOrderOfUse(
     read.filter((balancer) => balancer !== undefined),
@@ -106,7 +106,7 @@ async function look(deps: ServiceBalancerDeps, key: Key, signal: AbortSignal): P
     annotations,
     names,
     found,
-    foreign: named && !names.isBalancer(named.name) ? named : foreignIn(listed, { service, names, annotations }),
+    foreign: named && !names.isBalancer(named.name) ? named : undefined,
     pools,
     origins: await readOrigins(balancers, [...poolsOf(found), ...pools.map(({ id }) => id)], signal),
     ...deps.nodes(found[0]?.location),
@@ -115,23 +115,15 @@ async function look(deps: ServiceBalancerDeps, key: Key, signal: AbortSignal): P
   }
 }
 
-/** The balancer that the Service names, if the list lacks it. A text that cannot be an id at the provider names none. */
+/** The balancer that the Service names, listed or not. A text that cannot be an id at the provider names none. */
 async function findNamed(
   { balancers, annotations }: ServiceBalancerDeps,
   { service, listed }: { service: Service; listed: ListedBalancer[] },
   signal: AbortSignal,
 ): Promise<ListedBalancer | undefined> {
   const id = namedBalancer(service, annotations)
-  if (id === undefined || !/^[\w-]{1,128}$/.test(id) || listed.some((one) => one.id === id)) return undefined
-  return balancers.get(id, signal)
-}
-
-function foreignIn(
-  listed: ListedBalancer[],
-  { service, names, annotations }: Pick<BalancerSeen, 'service' | 'names' | 'annotations'>,
-): ListedBalancer | undefined {
-  const id = namedBalancer(service, annotations)
-  return listed.find((one) => one.id === id && !names.isBalancer(one.name))
+  if (id === undefined || !/^[\w-]{1,128}$/.test(id)) return undefined
+  return listed.find((one) => one.id === id) ?? balancers.get(id, signal)
 }
 
 function poolsOf(balancers: Balancer[]): string[] {

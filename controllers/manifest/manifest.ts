@@ -1,20 +1,9 @@
-import type { KubeClient } from '../../kube/client.ts'
-import type { Discovery } from '../../kube/discovery.ts'
 import { KubeError } from '../../kube/errors.ts'
-import type { Log } from '../../kube/log.ts'
 import { type KubeObject, keyOf } from '../../kube/objects.ts'
 import { type Reconciler, Terminal } from '../loop/reconciler.ts'
 import type { ControllerDeclaration } from '../loop/controller.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { readManifest } from '../../kube/manifest-file.ts'
-
-type ManifestDeps = {
-  client: Pick<KubeClient, 'apply'> & Discovery
-  /** Reads the manifest; the file may have changed since the process started, as we may lead much later. */
-  read: () => { objects: KubeObject[]; wrong?: never } | { objects?: never; wrong: string }
-  file: string
-  log: Log
-}
 
 /** The only key of a manifest, whose objects belong together. */
 const manifestKey = 'manifest'
@@ -24,27 +13,23 @@ const fieldManager = 'eip-admission-manifest'
 type Deps = Pick<Dependencies, 'client' | 'settings' | 'log'>
 
 /** Installs the announcing software where the operator set its manifest. */
-export function manifestController({ client, settings, log }: Deps): ControllerDeclaration[] {
-  const { loadBalancerManifest: path } = settings.cluster
-  if (path === undefined) return []
-  return [
-    {
-      reconciler: manifest({ client, read: () => readManifest(path), file: path, log }),
-      keys: () => [manifestKey],
-      retry: { firstMs: 1000, maxMs: 300_000 },
-    },
-  ]
+export function manifestController(deps: Deps): ControllerDeclaration[] {
+  const { loadBalancerManifest: file } = deps.settings.cluster
+  if (file === undefined) return []
+  const retry = { firstMs: 1000, maxMs: 300_000 }
+  return [{ reconciler: manifest(deps, file), keys: () => [manifestKey], retry }]
 }
 
 /**
  * Applies the objects of an operator's manifest in their order and throws the failures. A failure stops no other
  * objects: an object may need others first, and an old manifest may hold kinds that a new API server lacks.
  */
-function manifest({ client, read, file, log }: ManifestDeps): Reconciler {
+function manifest({ client, log }: Deps, file: string): Reconciler {
   return {
     name: 'manifest',
     async reconcile(_key, signal) {
-      const { objects, wrong } = read()
+      // Read again, because the file may have changed since the process started.
+      const { objects, wrong } = readManifest(file)
       if (!objects) throw new Terminal(`the load balancer manifest is not applied: ${file} ${wrong}`)
       const failures: Error[] = []
       for (const object of objects) {
@@ -60,11 +45,7 @@ function manifest({ client, read, file, log }: ManifestDeps): Reconciler {
 }
 
 /** Returns an error if the API server does not serve the object's kind, and throws if it refuses the object. */
-async function apply(
-  client: ManifestDeps['client'],
-  object: KubeObject,
-  signal: AbortSignal,
-): Promise<Error | undefined> {
+async function apply(client: Deps['client'], object: KubeObject, signal: AbortSignal): Promise<Error | undefined> {
   const resource = await client.resource(object, { signal })
   if (!resource) return new Error(`${object.kind} ${keyOf(object)}: the API server does not serve ${object.apiVersion}`)
   await client.apply(resource, object, { fieldManager, signal })

@@ -1,4 +1,4 @@
-import type { Peering, AnnotationScheme, ProjectPeering } from '../../clouds/ports/peering.ts'
+import type { Peering, ProjectPeering } from '../../clouds/ports/peering.ts'
 import { type ControllerDeclaration, periodicWork } from '../loop/controller.ts'
 import { nodePeering, peeringFieldManager } from './node-peering.ts'
 import { type PeerStore, peerStore, peerStoreKey } from './peer-store.ts'
@@ -10,7 +10,6 @@ import { names } from '../../settings/installed-names.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { retryUntilAnswered } from '../../kube/connect.ts'
 import { failureEvent } from '../loop/reconcile-key.ts'
-import type { KubeClient } from '../../kube/client.ts'
 import type { Log } from '../../kube/log.ts'
 import { nodes } from '../../kube/resource.ts'
 import { ownNames } from './node-annotations.ts'
@@ -48,13 +47,12 @@ export function peeringControllers(deps: Deps): ControllerDeclaration[] {
 }
 
 /** Removes what we wrote while BGP was on, once per term. */
-function leftControllers({ client, caches, vendor, log }: Deps, store: PeerStore): ControllerDeclaration[] {
-  const { nodes } = caches
-  const scheme = vendor.bgp.annotations
+function leftControllers(deps: Deps, store: PeerStore): ControllerDeclaration[] {
+  const { nodes } = deps.caches
   const left = { name: 'left-peers', reconcile: (_key: string, signal: AbortSignal) => store.clear(signal) }
   return [
     {
-      reconciler: leftPeering({ client, cached: { node: (name) => nodes.get(name) }, scheme, log }),
+      reconciler: leftPeering(deps),
       needs: [nodes],
       keys: () => nodes.list().map(keyOf),
       retry: { firstMs: 1_000 },
@@ -157,24 +155,17 @@ function peerStoreController({ peerFacts }: Deps, store: PeerStore): ControllerD
   }
 }
 
-type LeftPeeringDeps = {
-  client: Pick<KubeClient, 'apply'>
-  cached: { node: (name: Key) => Node | undefined }
-  scheme: AnnotationScheme
-  log: Log
-}
-
 /**
  * Removes our annotations about peers from nodes after BGP was turned off, because they may contain the password.
  * Another program's values under the same names are kept: a predecessor may work here.
  */
-function leftPeering({ client, cached, scheme, log }: LeftPeeringDeps): Reconciler {
-  const isOwn = ownNames(scheme)
+function leftPeering({ client, caches, vendor, log }: Deps): Reconciler {
+  const isOwn = ownNames(vendor.bgp.annotations)
   const ownOf = ({ metadata }: Node) => Object.keys(metadata.annotations ?? {}).filter(isOwn)
   return {
     name: 'left-peering',
     async reconcile(name, signal) {
-      const node = cached.node(name)
+      const node = caches.nodes.get(name)
       const before = node ? ownOf(node).length : 0
       if (!node || before === 0) return {}
       // Without the uid, the apply would recreate a node that was just deleted.
