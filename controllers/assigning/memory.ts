@@ -5,7 +5,6 @@ import type { Log } from '../../kube/log.ts'
 import { lastingMarks } from '../../ledger/record/marks.ts'
 import { sharedRead } from '../../lib/shared-read.ts'
 import { type Keeper, keeper } from '../moves/keeper.ts'
-import { mover } from '../moves/mover.ts'
 import { type Refusals, sharedRefusals } from '../moves/refusals.ts'
 import { type ProblemNews, problemNews } from '../moves/problem-news.ts'
 import { type Answer, type CloudView, cloudView } from './cloud-view.ts'
@@ -136,19 +135,19 @@ function newEntry(deps: ClaimDeps): Entry {
 }
 
 function newClaim({ assignments, clock, log, newRefusals }: ClaimDeps, of: string): Claim {
-  const moving = mover({
-    what: 'an address',
-    assign: (target, options) => assignments.move(target, options),
-    cooldownMs,
-    clock,
-    log,
-    onAttempt: () => {},
-    refused: newRefusals(),
-  })
   return {
     of,
     sinceMs: clock.now(),
-    keeper: keeper({ mover: moving, rules: nodeRules, words: serviceWords, clock }),
+    keeper: keeper({
+      rules: nodeRules,
+      words: serviceWords,
+      what: 'an address',
+      assign: (target, options) => assignments.move(target, options),
+      cooldownMs,
+      clock,
+      log,
+      refused: newRefusals(),
+    }),
     news: problemNews(),
     isArrived: false,
     goal: undefined,

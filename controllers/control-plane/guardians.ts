@@ -6,7 +6,7 @@ import type { Guardian } from './lead-loop.ts'
 import { reportMove, type MoveOccurrence, type Subject } from './move-report.ts'
 import { controlPlaneWords } from './control-plane-nodes.ts'
 import { keeper } from '../moves/keeper.ts'
-import { type TriedMove, mover } from '../moves/mover.ts'
+import type { TriedMove } from '../moves/mover.ts'
 import { systemClock as clock } from '../../kube/clock.ts'
 import { splitKey } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
@@ -43,17 +43,14 @@ export function addressGuardian(parts: Parts, port: AddressPort): Guardian {
   return guardian({
     ...shared,
     keeper: keeper({
-      mover: mover({
-        what: 'the control-plane address',
-        assign: port.assign,
-        cooldownMs: base.settings.process.controlPlaneCooldownMs,
-        clock,
-        log: base.log,
-        onAttempt: ({ reason }, error) => countMove(base, reason, error),
-      }),
       rules: shared.rules,
       words: controlPlaneWords,
+      what: 'the control-plane address',
+      assign: port.assign,
+      cooldownMs: base.settings.process.controlPlaneCooldownMs,
       clock,
+      log: base.log,
+      onAttempt: ({ reason }, error) => countMove(base, reason, error),
     }),
     address: targets.address,
     onMoved: (move) => void reportMoved(parts, move),

@@ -1,15 +1,10 @@
-import {
-  type AssignedAddress,
-  type Assignments,
-  type MoveOptions,
-  leastWriteMs,
-} from '../../clouds/ports/assignments.ts'
+import { type AssignedAddress, type Assignments, leastWriteMs } from '../../clouds/ports/assignments.ts'
 import { CloudError } from '../../clouds/ports/cloud.ts'
 import type { Clock } from '../../kube/clock.ts'
 import type { Log } from '../../kube/log.ts'
 import { withTimeLimit } from '../../lib/time-limit.ts'
 import { errorText } from '../loop/reconcile-key.ts'
-import type { Decision, MoveReason, Pause, Refusal } from './move-plan.ts'
+import type { Decision, MoveReason, Pause } from './move-plan.ts'
 import { retryAfterOf, type Refusals, isRefusal, refusals } from './refusals.ts'
 import { backoffMs } from '../../lib/repeat.ts'
 
@@ -22,24 +17,6 @@ export type Move = Extract<Decision, { do: 'move' }>
 /** A move that was tried, but whose result the provider has not shown yet. */
 export type TriedMove = Move & { from: MovableAddress; beganAtMs: number }
 
-export type Mover = {
-  /**
-   * Tries a move; later tries wait. `postponed`: too many calls came first, so nothing was changed or refused. After
-   * `unclear`, only a look at the provider tells where the address routes.
-   */
-  attempt(move: Move, assigned: MovableAddress, writeMs: () => number): Promise<'done' | 'postponed' | 'unclear'>
-  /** The last attempt, until `settle`. */
-  tried(): TriedMove | undefined
-  /** Notes that the provider shows that the move happened. */
-  settle(): void
-  /** Forgets the last attempt, because another guardian may have moved the address since. */
-  forget(): void
-  /** Why a move for this reason must wait; undefined if it need not. */
-  pause(reason: MoveReason): Pause | undefined
-  /** The machines that the provider refused lately, or on which moves failed repeatedly. */
-  refused(): ReadonlyMap<string, Refusal>
-}
-
 export type MoverOptions = {
   /** The log's word for the address. */
   what: string
@@ -48,7 +25,7 @@ export type MoverOptions = {
   cooldownMs: number
   clock: Clock
   log: Log
-  onAttempt: (move: Move, error: string | undefined) => void
+  onAttempt?: (move: Move, error: string | undefined) => void
   /** The refusals that are shared with other addresses. */
   refused?: Refusals
 }
@@ -57,14 +34,23 @@ export type MoverOptions = {
 const attemptTimeoutMs = 30_000
 
 /** Executes moves, one at a time. */
-export function mover(options: MoverOptions): Mover {
-  const { what, clock, log, onAttempt } = options
-  const { refused = refusals(clock) } = options
+export function mover(options: MoverOptions) {
+  const { what, clock, log, onAttempt = () => {}, refused = refusals(clock) } = options
   const attempts = moveAttempts(options)
   let tried: TriedMove | undefined
-
+  const fail = (machine: string, error: unknown, wasHeldBack: boolean) => {
+    // A move that this process was not allowed to complete says nothing about the machine.
+    if (!wasHeldBack) refused.add(machine, error)
+    if (isPostponed(error)) return attempts.postponed(errorText(error))
+    // Another machine need not wait because of this machine's refusal.
+    if (!isRefusal(error)) attempts.failed(errorText(error), retryAfterOf(error))
+  }
   return {
-    async attempt(move, assigned, writeMs) {
+    /**
+     * Tries a move; later tries wait. `postponed`: too many calls came first, so nothing was changed or refused. After
+     * `unclear`, only a look at the provider tells where the address routes.
+     */
+    async attempt(move: Move, assigned: MovableAddress, writeMs: () => number) {
       const { to, reason, why } = move
       tried = { ...move, from: assigned, beganAtMs: clock.now(), ...begunBefore(tried, assigned) }
       log.info({ address: assigned.address, to: to.name, reason, why }, `moving ${what}`)
@@ -76,53 +62,39 @@ export function mover(options: MoverOptions): Mover {
         onAttempt(move, undefined)
         return 'done'
       } catch (error) {
-        fail({ ...options, refused, attempts }, { move, error, right })
+        log.warn({ to: to.name, error: errorText(error) }, `the move of ${what} failed; looking again`)
+        fail(to.machine, error, right.wasDenied())
         onAttempt(move, errorText(error))
         return isPostponed(error) ? 'postponed' : 'unclear'
       }
     },
+    /** The last attempt, until `settle`. */
     tried: () => tried,
+    /** Notes that the provider shows that the move happened. */
     settle() {
       if (tried) refused.remove(tried.to.machine)
       if (tried) attempts.settle(tried.reason)
       tried = undefined
     },
+    /** Forgets the last attempt, because another guardian may have moved the address since. */
     forget: () => void (tried = undefined),
-    pause: (reason) => attempts.pause(reason),
+    /** Why a move for this reason must wait; undefined if it need not. */
+    pause: (reason: MoveReason) => attempts.pause(reason),
+    /** The machines that the provider refused lately, or on which moves failed repeatedly. */
     refused: () => refused.current(),
   }
 }
 
-type Failing = Pick<MoverOptions, 'what' | 'log'> & {
-  refused: Refusals
-  attempts: ReturnType<typeof moveAttempts>
-}
-
-function fail(
-  { what, log, refused, attempts }: Failing,
-  { move: { to }, error, right }: { move: Move; error: unknown; right: Right },
-): void {
-  const text = errorText(error)
-  log.warn({ to: to.name, error: text }, `the move of ${what} failed; looking again`)
-  // A move that this process was not allowed to complete says nothing about the machine.
-  if (!right.isHeldBack()) refused.add(to.machine, error)
-  if (isPostponed(error)) attempts.postponed(text)
-  // Another machine need not wait because of this machine's refusal.
-  else if (!isRefusal(error)) attempts.failed(text, retryAfterOf(error))
-}
-
 /** The right to write during a move, and whether it was ever denied. */
-type Right = Pick<MoveOptions, 'writeMs'> & { isHeldBack: () => boolean }
-
-function rightToWrite(writeMs: () => number): Right {
-  let isHeldBack = false
+function rightToWrite(writeMs: () => number) {
+  let wasDenied = false
   return {
-    writeMs() {
+    writeMs: () => {
       const ms = writeMs()
-      isHeldBack ||= ms < leastWriteMs
+      wasDenied ||= ms < leastWriteMs
       return ms
     },
-    isHeldBack: () => isHeldBack,
+    wasDenied: () => wasDenied,
   }
 }
 

@@ -2,18 +2,6 @@ import type { Clock } from '../../kube/clock.ts'
 import type { Endpoint, Probe } from '../../kube/probe.ts'
 import { addOutcome, noProbes, type ProbeHistory } from './probe-history.ts'
 
-/** Probes several servers continuously and independently. */
-export type Probers = {
-  /** Probes these from now on, given by name and endpoint. The results of missing ones are forgotten. */
-  target(endpoints: ReadonlyMap<string, Endpoint>): void
-  /** The results of the probes of one target. */
-  history(name: string): ProbeHistory
-  /** Forgets the results of a target's probes, and those in flight. */
-  forget(name: string): void
-  /** Ends every probe for good: while a process stops, nodes still change. */
-  stop(): void
-}
-
 export type ProbersOptions = {
   probe: Probe
   intervalMs: number
@@ -38,8 +26,11 @@ const firstPace = 4
 /** After this many intervals, a probe is late. */
 const lateAfter = 1.5
 
-/** Makes probers with these settings. A probe begins in each interval, even if the previous one has not ended. */
-export function probers(options: ProbersOptions): Probers {
+/**
+ * Probes several servers continuously and independently: none at first. A probe begins in each interval, even if the
+ * previous one has not ended.
+ */
+export function probers(options: ProbersOptions) {
   const running = new Map<string, Prober>()
   let isOver = false
   const start = (name: string, endpoint: Endpoint) => {
@@ -53,7 +44,8 @@ export function probers(options: ProbersOptions): Probers {
   }
 
   return {
-    target(endpoints) {
+    /** Probes these from now on, given by name and endpoint. The results of missing ones are forgotten. */
+    target(endpoints: ReadonlyMap<string, Endpoint>) {
       if (isOver) return
       for (const name of running.keys()) if (!endpoints.has(name)) stop(name)
       for (const [name, endpoint] of endpoints) {
@@ -63,12 +55,15 @@ export function probers(options: ProbersOptions): Probers {
         start(name, endpoint)
       }
     },
-    history: (name) => running.get(name)?.history ?? noProbes,
-    forget(name) {
+    /** The results of the probes of one target. */
+    history: (name: string) => running.get(name)?.history ?? noProbes,
+    /** Forgets the results of a target's probes, and those in flight. */
+    forget(name: string) {
       const endpoint = running.get(name)?.endpoint
       stop(name)
       if (endpoint) start(name, endpoint)
     },
+    /** Ends every probe for good: while a process stops, nodes still change. */
     stop() {
       isOver = true
       for (const name of running.keys()) stop(name)

@@ -1,16 +1,12 @@
-/** Remembers the problem of one address, so that it is reported once. */
-export type ProblemNews = {
-  current: () => string | undefined
-  /** Notes the current problem; returns whether that is news. */
-  isNew: (problem: string | undefined) => boolean
-}
+export type ProblemNews = ReturnType<typeof problemNews>
 
-/** Starts without a problem. */
-export function problemNews(): ProblemNews {
+/** Remembers the problem of one address, so that it is reported once. There is none at first. */
+export function problemNews() {
   let known: string | undefined
   return {
     current: () => known,
-    isNew: (problem) => {
+    /** Notes the current problem; returns whether that is news. */
+    isNew(problem: string | undefined) {
       const before = known
       known = problem
       return problem !== undefined && withoutCounts(problem) !== withoutCounts(before ?? '')

@@ -4,14 +4,7 @@ import { backoffMs } from '../../lib/repeat.ts'
 import { errorText } from '../loop/reconcile-key.ts'
 import type { Refusal } from './move-plan.ts'
 
-/** The machines that the provider refused for an address, or on which moves failed repeatedly. */
-export type Refusals = {
-  /** Notes that a move to the machine failed. A failure that is no refusal counts from the second consecutive time. */
-  add(machine: string, error: unknown): void
-  /** Notes that a move to the machine succeeded. */
-  remove(machine: string): void
-  current(): ReadonlyMap<string, Refusal>
-}
+export type Refusals = ReturnType<typeof refusals>
 
 /** The provider may refuse a machine permanently, as in another location, or only for a moment. */
 const rememberedMs = 5 * 60_000
@@ -35,11 +28,12 @@ function hearsay([machine, refusal]: [string, Refusal]): [string, Refusal] {
   return [machine, { ...refusal, isCertain: false, againInMs: 0 }]
 }
 
-/** Starts without refusals. */
-export function refusals(clock: Pick<Clock, 'now'>): Refusals {
+/** The machines that the provider refused for an address, or on which moves failed repeatedly: none at first. */
+export function refusals(clock: Pick<Clock, 'now'>) {
   const known = new Map<string, Omit<Refusal, 'againInMs'> & { count: number; atMs: number; againAtMs: number }>()
   return {
-    add(machine, error) {
+    /** Notes that a move to the machine failed. A failure that is no refusal counts from the second consecutive time. */
+    add(machine: string, error: unknown) {
       if (isOfAllMachines(error)) return
       const isCertain = isRefusal(error)
       // The first failure is often a lost answer, or a failure of the whole provider.
@@ -47,8 +41,11 @@ export function refusals(clock: Pick<Clock, 'now'>): Refusals {
       const againAtMs = atMs + backoffMs(Math.max(1, count), retry)
       known.set(machine, { error: errorText(error), isCertain, count, atMs, againAtMs })
     },
-    remove: (machine) => void known.delete(machine),
-    current() {
+    /** Notes that a move to the machine succeeded. */
+    remove(machine: string) {
+      known.delete(machine)
+    },
+    current(): ReadonlyMap<string, Refusal> {
       for (const [machine, { atMs }] of known) if (clock.now() - atMs > rememberedMs) known.delete(machine)
       const all = [...known].filter(([, { count }]) => count > 0)
       return new Map(

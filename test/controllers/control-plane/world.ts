@@ -6,7 +6,7 @@ import { guardian } from '../../../controllers/control-plane/guardian.ts'
 import { knownAddress } from '../../../controllers/control-plane/known-address.ts'
 import { type GuardedNode, controlPlaneWords } from '../../../controllers/control-plane/control-plane-nodes.ts'
 import { keeper } from '../../../controllers/moves/keeper.ts'
-import { type TriedMove, mover } from '../../../controllers/moves/mover.ts'
+import type { TriedMove } from '../../../controllers/moves/mover.ts'
 import { probers } from '../../../controllers/moves/probers.ts'
 import { wakeUp } from '../../../controllers/control-plane/wake-up.ts'
 import type { Probe } from '../../../kube/probe.ts'
@@ -82,17 +82,13 @@ export function guardedWorld(options: { ownNode?: Name; cooldownMs?: number } = 
   const guard = guardian({
     known,
     keeper: keeper({
-      mover: mover({
-        what: 'the address',
-        assign: cloud.port.assign,
-        cooldownMs: options.cooldownMs ?? 30_000,
-        clock,
-        log,
-        onAttempt: () => {},
-      }),
       rules,
       words: controlPlaneWords,
+      what: 'the address',
+      assign: cloud.port.assign,
+      cooldownMs: options.cooldownMs ?? 30_000,
       clock,
+      log,
     }),
     nodes,
     address: () => undefined,

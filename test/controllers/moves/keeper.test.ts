@@ -3,7 +3,6 @@ import * as assert from 'uvu/assert'
 import { controlPlaneWords as words } from '../../../controllers/control-plane/control-plane-nodes.ts'
 import { keeper } from '../../../controllers/moves/keeper.ts'
 import { strangerGraceMs } from '../../../controllers/moves/move-plan.ts'
-import { mover } from '../../../controllers/moves/mover.ts'
 import { noProbes } from '../../../controllers/moves/probe-history.ts'
 import { fakeClock } from '../../kube/fake-clock.ts'
 import { silentLog } from '../../fakes/log.ts'
@@ -12,8 +11,8 @@ import { silentLog } from '../../fakes/log.ts'
 function makeKeeper() {
   const clock = fakeClock()
   const assign = () => Promise.resolve()
-  const moves = mover({ what: 'it', assign, cooldownMs: 1_000, clock, log: silentLog, onAttempt() {} })
-  const kept = keeper({ mover: moves, rules: { failures: 3, successes: 10 }, words, clock })
+  const moves = { what: 'it', assign, cooldownMs: 1_000, clock, log: silentLog }
+  const kept = keeper({ ...moves, rules: { failures: 3, successes: 10 }, words })
   const nodes = [{ name: 'b', machine: 'B', leaving: 0, probes: { ...noProbes, successes: 10 } }]
   const decide = (machine: string) => kept.decide({ nodes, assigned: [machine], address: undefined, own: undefined }).do
   return { clock, kept, decide }
