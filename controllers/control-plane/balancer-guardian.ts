@@ -72,7 +72,7 @@ export function balancerGuardian(options: BalancerGuardianOptions): Guardian {
 
 /** Looks at the port of the balancer: at each interval, and before each change. */
 function portLooks(options: BalancerGuardianOptions, sight: Sight) {
-  const { balancers, id, clock, readIntervalMs } = options
+  const { id, clock, readIntervalMs } = options
   let last: { seen: SeenPort; atMs: number } | undefined
   const isDue = (seen: SeenPort, atMs: number) => {
     const ageMs = clock.now() - atMs
@@ -82,9 +82,7 @@ function portLooks(options: BalancerGuardianOptions, sight: Sight) {
   }
   const timeoutError = () => new Error(`no answer within ${readTimeoutMs} ms`)
   const read = (signal: AbortSignal) =>
-    withTimeLimit({ ms: readTimeoutMs, timeoutError, signal }, (ends) =>
-      readPort(balancers, { id, number: numberOf(options) }, ends),
-    )
+    withTimeLimit({ ms: readTimeoutMs, timeoutError, signal }, (ends) => readPort(options, ends))
   return {
     forget: () => void (last = undefined),
     async look(signal: AbortSignal): Promise<SeenPort> {
@@ -110,7 +108,7 @@ function wantedChange(options: BalancerGuardianOptions, seen: SeenPort): Wanted 
     return { ...node, external, isOrigin: external !== undefined && addresses.has(external) }
   })
   const nodes = balancedNodes(all, options.rules)
-  return nodes && { nodes, changes: controlPlaneChanges(seen, { id: options.id, number: numberOf(options), nodes }) }
+  return nodes && { nodes, changes: controlPlaneChanges(seen, options, nodes) }
 }
 
 async function change(
@@ -146,11 +144,9 @@ function controlPlaneNames(id: string): BalancerNames {
 }
 
 /** Reads one port of a balancer with its origins; undefined if there is no such balancer. */
-async function readPort(
-  balancers: Balancers,
-  { id, number }: { id: string; number: number },
-  signal: AbortSignal,
-): Promise<SeenPort | undefined> {
+async function readPort(options: BalancerGuardianOptions, signal: AbortSignal): Promise<SeenPort | undefined> {
+  const { balancers, id } = options
+  const number = numberOf(options)
   const balancer = await balancers.get(id, signal)
   if (!balancer) return undefined
   // Its other ports are the operator's.
@@ -164,14 +160,12 @@ async function readPort(
 }
 
 /** The changes until a balancer sends to these nodes, at the port of their API servers. Pure. */
-function controlPlaneChanges(
-  seen: SeenPort,
-  { id, number, nodes }: { id: string; number: number; nodes: ReachableNode[] },
-): PortChanges {
+function controlPlaneChanges(seen: SeenPort, options: BalancerGuardianOptions, nodes: ReachableNode[]): PortChanges {
+  const number = numberOf(options)
   return portChanges({
     ...seen,
     balancer: { ports: seen.ports },
-    names: controlPlaneNames(id),
+    names: controlPlaneNames(options.id),
     ports: [{ port: number, nodePort: nodes[0]?.endpoint?.port ?? number }],
     nodes: nodes.map(({ name, external }) => ({ node: name, address: external })),
   })

@@ -4,12 +4,7 @@ import { errorText } from '../loop/reconcile-key.ts'
 import type { KnownAddress } from './known-address.ts'
 import { retryAfterOf } from '../moves/refusals.ts'
 
-export type CloudLooks = {
-  /** Reads from the provider if it is due. Returns why the last read failed, if it did. */
-  look(signal: AbortSignal): Promise<string | undefined>
-}
-
-export type CloudLooksOptions = {
+type CloudLooksOptions = {
   known: KnownAddress
   /** How often the provider is read while all is well. */
   readIntervalMs: number
@@ -29,7 +24,7 @@ const retry = { firstMs: 500, maxMs: 10_000 }
 const doubtful = { firstMs: 1_000, maxMs: 15_000 }
 
 /** Looks at the provider: a list at each interval, and only the address when its holder fails or we know nothing. */
-export function cloudLooks({ known, readIntervalMs, failuresLeft, sight, clock }: CloudLooksOptions): CloudLooks {
+export function cloudLooks({ known, readIntervalMs, failuresLeft, sight, clock }: CloudLooksOptions) {
   let listDueAtMs = -Infinity
   let doubts = 0
   let failures = 0
@@ -53,7 +48,8 @@ export function cloudLooks({ known, readIntervalMs, failuresLeft, sight, clock }
   }
 
   return {
-    async look(signal) {
+    /** Reads from the provider if it is due. Returns why the last read failed, if it did. */
+    async look(signal: AbortSignal) {
       if (!isDue() || clock.now() < notBeforeMs) return failure
       try {
         await sight.read(read, signal)
@@ -70,13 +66,7 @@ export function cloudLooks({ known, readIntervalMs, failuresLeft, sight, clock }
   }
 }
 
-/** Whether this process can read from the provider. */
-export type Sight = {
-  /** Reads from the provider, and remembers whether it answered. */
-  read<T>(work: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T>
-  /** Whether reads have failed for so long that another guardian may have more success. */
-  isBlind(): boolean
-}
+export type Sight = ReturnType<typeof cloudSight>
 
 /** Most outages of a provider's API are shorter, and would affect every guardian. */
 const patienceMs = 10_000
@@ -87,12 +77,13 @@ const patienceMs = 10_000
  */
 const memoryMs = 60_000
 
-/** Makes the sight of a process that has not read from the provider yet. */
-export function cloudSight(now: () => number): Sight {
+/** Whether this process can read from the provider, which it has not tried at first. */
+export function cloudSight(now: () => number) {
   let failingSinceMs = -Infinity
   let lastFailedAtMs = -Infinity
   return {
-    async read(work, signal) {
+    /** Reads from the provider, and remembers whether it answered. */
+    async read<T>(work: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
       const beganAtMs = now()
       try {
         const found = await work(signal)
@@ -108,6 +99,7 @@ export function cloudSight(now: () => number): Sight {
         throw error
       }
     },
+    /** Whether reads have failed for so long that another guardian may have more success. */
     isBlind: () => now() - lastFailedAtMs < memoryMs && now() - failingSinceMs >= patienceMs,
   }
 }

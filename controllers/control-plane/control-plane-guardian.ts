@@ -38,20 +38,7 @@ export type ControlPlaneFacts = {
   dateOf: (clockMs: number) => number
 }
 
-/** The guardian of the control-plane address with all its parts. */
-export type ControlPlaneGuardian = {
-  /**
-   * Probes continuously, and moves the address while this replica leads. Resolves when the signal has aborted and all
-   * work has ended.
-   */
-  run(signal: AbortSignal): Promise<void>
-  hasSynced(): boolean
-  silentForMs(): number
-  /** The problem that an operator should know; undefined if all is well, and while another guardian leads. */
-  problem: () => string | undefined
-  /** The facts for the status page. */
-  facts(): ControlPlaneFacts
-}
+export type ControlPlaneGuardian = ReturnType<typeof makeGuardian>
 
 /** The guardian of this process; undefined if the operator named no control-plane address. */
 export function controlPlaneGuardian(base: GuardianBase): ControlPlaneGuardian | undefined {
@@ -78,11 +65,8 @@ type LoopOptions = { port: AddressReader; makeLoop: (parts: Parts) => Guardian }
 /** A read from the provider that takes longer is given up and repeated. */
 const readTimeoutMs = 8_000
 
-function makeGuardian(
-  base: GuardianBase,
-  controlPlane: ProbeOptions,
-  { port, makeLoop }: LoopOptions,
-): ControlPlaneGuardian {
+/** The guardian of the control-plane address with all its parts. */
+function makeGuardian(base: GuardianBase, controlPlane: ProbeOptions, { port, makeLoop }: LoopOptions) {
   const running = new AbortController()
   const parts = makeParts(base, controlPlane, { port, signal: running.signal })
   const { caches, known } = parts
@@ -92,7 +76,11 @@ function makeGuardian(
   readGuardian(base.metrics, { known, leading, now: () => clock.now() })
   const problem = () => leading()?.problem()
   return {
-    async run(signal) {
+    /**
+     * Probes continuously, and moves the address while this replica leads. Resolves when the signal has aborted and all
+     * work has ended.
+     */
+    async run(signal: AbortSignal) {
       signal.addEventListener('abort', () => running.abort(), { once: true })
       try {
         if (!signal.aborted) await runGuardian(parts, elected)
@@ -102,8 +90,10 @@ function makeGuardian(
     },
     hasSynced: () => caches.hasSynced(),
     silentForMs: () => caches.silentForMs(),
+    /** The problem that an operator should know; undefined if all is well, and while another guardian leads. */
     problem,
-    facts: () => ({ ...factsOf(parts, elected), name: port.name, problem: problem() }),
+    /** The facts for the status page. */
+    facts: (): ControlPlaneFacts => ({ ...factsOf(parts, elected), name: port.name, problem: problem() }),
   }
 }
 

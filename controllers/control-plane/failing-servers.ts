@@ -1,15 +1,10 @@
 import type { GuardedNode } from './control-plane-nodes.ts'
 import { type MoveRules, toleratedFailures } from '../moves/move-plan.ts'
 
-/** The API servers that fail, according to this process's probes. */
-export type FailingServers = {
-  /** Whether the API server at an address fails. */
-  has: (address: string) => boolean
-  onChange(listener: () => void): void
-}
+export type FailingServers = ReturnType<typeof failingServers>
 
-/** Finds the failing API servers among those of the nodes at each look. */
-export function failingServers(rules: MoveRules): FailingServers & { look(nodes: readonly GuardedNode[]): void } {
+/** The API servers that fail, according to this process's probes at each look: none before the first. */
+export function failingServers(rules: MoveRules) {
   let failing: readonly string[] = []
   const listeners: (() => void)[] = []
   const isFailing = (address: string, { probes }: GuardedNode) =>
@@ -18,9 +13,10 @@ export function failingServers(rules: MoveRules): FailingServers & { look(nodes:
         probes.successes < rules.successes
       : probes.failures >= toleratedFailures(probes, rules)
   return {
-    has: (address) => failing.includes(address),
-    onChange: (listener) => void listeners.push(listener),
-    look(nodes) {
+    /** Whether the API server at an address fails. */
+    has: (address: string) => failing.includes(address),
+    onChange: (listener: () => void) => void listeners.push(listener),
+    look(nodes: readonly GuardedNode[]) {
       const before = failing.join()
       failing = nodes.flatMap((node) =>
         node.endpoint && isFailing(node.endpoint.address, node) ? node.endpoint.address : [],

@@ -2,36 +2,11 @@ import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { withTimeLimit } from '../../lib/time-limit.ts'
 import type { ControlPlaneAddress, AddressReader } from './control-plane-address.ts'
 
-/** Our knowledge of the control-plane address at the provider. */
-export type KnownAddress = {
-  /**
-   * The address as of the last read; undefined before the first, if it is deleted, and if the first list has several.
-   */
-  current: () => ControlPlaneAddress | undefined
-  /** How long ago the last good read began; infinite before the first and after `forget`. */
-  ageMs: () => number
-  /** The same, but unaffected by `forget`. */
-  sinceReadMs: () => number
-  /** How long ago the answer of that read arrived: with a slow provider the difference matters. */
-  answerAgeMs: () => number
-  /** The problem with the addresses that our setting names; a known address is guarded anyway. */
-  problem(): string | undefined
-  /** Makes the next look a live one. */
-  forget(): void
-  /**
-   * Lists the addresses that our setting names. A known address stays until the provider shows that it is deleted or no
-   * longer named.
-   */
-  find(signal: AbortSignal): Promise<void>
-  /** Reads the known address, or finds it. */
-  look(signal: AbortSignal): Promise<void>
-  /** Calls the listener when the address has moved to another machine since the previous look. */
-  onChange(listener: ChangeListener): void
-}
+export type KnownAddress = ReturnType<typeof knownAddress>
 
 type ChangeListener = (now: ControlPlaneAddress, before: ControlPlaneAddress | undefined) => void
 
-export type KnownAddressOptions = {
+type KnownAddressOptions = {
   port: AddressReader
   now: () => number
   /** A read that takes longer is given up. */
@@ -39,7 +14,7 @@ export type KnownAddressOptions = {
 }
 
 /** The control-plane address as the provider last showed it. A failed read changes nothing and throws. */
-export function knownAddress({ port, now, timeoutMs }: KnownAddressOptions): KnownAddress {
+export function knownAddress({ port, now, timeoutMs }: KnownAddressOptions) {
   let last: ControlPlaneAddress | undefined
   const { readSince, ...ages } = readTimes(now)
   let problem: string | undefined
@@ -53,7 +28,11 @@ export function knownAddress({ port, now, timeoutMs }: KnownAddressOptions): Kno
     if (before?.address === last.address && before.machines.join() === last.machines.join()) return
     for (const listener of listeners) listener(last, before)
   }
-  const find = async (signal: AbortSignal) => {
+  /**
+   * Lists the addresses that our setting names. A known address stays until the provider shows that it is deleted or no
+   * longer named.
+   */
+  const find = async (signal: AbortSignal): Promise<void> => {
     const beganAtMs = now()
     const listed = await list(signal)
     const inList = listed.find(({ id }) => id === last?.id)
@@ -68,11 +47,15 @@ export function knownAddress({ port, now, timeoutMs }: KnownAddressOptions): Kno
 
   return {
     ...ages,
+    /** The address as of the last read; undefined before the first, if it is deleted, and if the first list has several. */
     current: () => last,
+    /** The problem with the addresses that our setting names; a known address is guarded anyway. */
     problem: () => problem,
     find,
-    onChange: (listener) => void listeners.push(listener),
-    async look(signal) {
+    /** Calls the listener when the address has moved to another machine since the previous look. */
+    onChange: (listener: ChangeListener) => void listeners.push(listener),
+    /** Reads the known address, or finds it. */
+    async look(signal: AbortSignal) {
       if (last === undefined) return find(signal)
       const { id } = last
       const beganAtMs = now()
@@ -93,9 +76,13 @@ function readTimes(now: () => number) {
       answeredAtMs = now()
       isForgotten = false
     },
+    /** How long ago the last good read began; infinite before the first and after `forget`. */
     ageMs: () => (isForgotten ? Infinity : now() - beganAtMs),
+    /** The same, but unaffected by `forget`. */
     sinceReadMs: () => now() - beganAtMs,
+    /** How long ago the answer of that read arrived: with a slow provider the difference matters. */
     answerAgeMs: () => (isForgotten ? Infinity : now() - answeredAtMs),
+    /** Makes the next look a live one. */
     forget: () => void (isForgotten = true),
   }
 }

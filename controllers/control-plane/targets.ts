@@ -1,6 +1,5 @@
 import { type ControlPlaneNode, type GuardedNode, apiServerPort, controlPlaneNodes } from './control-plane-nodes.ts'
 import type { ControlPlaneAddress } from './control-plane-address.ts'
-import type { ProbeHistory } from '../moves/probe-history.ts'
 import { type ProbersOptions, probers } from '../moves/probers.ts'
 import type { ProviderIds } from '../../clouds/ports/machines.ts'
 import type { Endpoint, Probe } from '../../kube/probe.ts'
@@ -23,36 +22,27 @@ export type TargetsOptions = ProbersOptions & {
   controlPlane: ProbeOptions
 }
 
-/** The targets of the probes: each API server by its own address, and the control-plane address itself. */
-export type Targets = {
-  /** Updates the targets to the current nodes, endpoints of API servers, and control-plane address. */
-  refresh(): void
-  /** The control-plane nodes and the history of their probes. */
-  nodes: () => GuardedNode[]
-  /** Probes of the control-plane address; undefined if it is not probed. */
-  address: () => ProbeHistory | undefined
-  /** Where the control-plane address answers; undefined if a probe from here would prove nothing. */
-  addressEndpoint(): Endpoint | undefined
-  /** Forgets earlier probes of the address, because another machine has it now. */
-  forgetAddress(): void
-  stop(): void
-}
+export type Targets = ReturnType<typeof probeTargets>
 
 const own = 'the control-plane address'
 
-/** The targets of the probes. Nothing is probed before the first refresh. */
-export function probeTargets(options: TargetsOptions): Targets {
+/**
+ * The targets of the probes: each API server by its own address, and the control-plane address itself. Nothing is probed
+ * before the first refresh.
+ */
+export function probeTargets(options: TargetsOptions) {
   const { caches, assigned, ids, controlPlane, probeAddress } = options
   const hosts = probers(options)
   const outside = probers({ ...options, probe: probeAddress })
   let nodes: ControlPlaneNode[] = []
-
+  /** Where the control-plane address answers; undefined if a probe from here would prove nothing. */
   const addressEndpoint = (): Endpoint | undefined => {
     const address = assigned()?.address
     if (address === undefined || isOnThisMachine(address)) return undefined
     return { address, port: controlPlane.port ?? apiServerPort(nodes) }
   }
   return {
+    /** Updates the targets to the current nodes, endpoints of API servers, and control-plane address. */
     refresh() {
       const shared = assigned()?.address
       nodes = controlPlaneNodes({ nodes: caches.nodes(), slices: caches.slices(), shared, ids })
@@ -60,10 +50,12 @@ export function probeTargets(options: TargetsOptions): Targets {
       const endpoint = controlPlane.byHostAddress ? undefined : addressEndpoint()
       outside.target(new Map(endpoint ? [[own, endpoint]] : []))
     },
-    nodes: () => nodes.map((node) => ({ ...node, probes: hosts.history(node.name) })),
-    // An interface may have gained the address since the last refresh.
+    /** The control-plane nodes and the history of their probes. */
+    nodes: (): GuardedNode[] => nodes.map((node) => ({ ...node, probes: hosts.history(node.name) })),
+    /** Probes of the address; undefined if it is not probed: an interface may have gained it since the last refresh. */
     address: () => (controlPlane.byHostAddress || !addressEndpoint() ? undefined : outside.history(own)),
     addressEndpoint,
+    /** Forgets earlier probes of the address, because another machine has it now. */
     forgetAddress: () => outside.forget(own),
     stop() {
       hosts.stop()

@@ -1,14 +1,9 @@
 import type { Clock } from '../../kube/clock.ts'
 
-/** Ends a wait early. A call between two waits ends the next wait at once. */
-export type WakeUp = {
-  wake(): void
-  /** Waits at most `ms`, or until the signal aborts. */
-  wait(ms: number, signal: AbortSignal): Promise<void>
-}
+export type WakeUp = ReturnType<typeof wakeUp>
 
-/** Makes a wake-up without a pending call. */
-export function wakeUp(clock: Clock): WakeUp {
+/** Ends a wait early. A call between two waits ends the next wait at once. No call is pending at first. */
+export function wakeUp(clock: Clock) {
   let isCalled = false
   let call = () => {}
   return {
@@ -16,7 +11,8 @@ export function wakeUp(clock: Clock): WakeUp {
       isCalled = true
       call()
     },
-    async wait(ms, signal) {
+    /** Waits at most `ms`, or until the signal aborts. */
+    async wait(ms: number, signal: AbortSignal) {
       const ends = new AbortController()
       call = () => ends.abort()
       signal.addEventListener('abort', call, { once: true })
