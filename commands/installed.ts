@@ -2,7 +2,7 @@ import type { KubeClient } from '../kube/client.ts'
 import { ownNamespaceIn } from '../inspect/own-deployments.ts'
 import { mutatingWebhookConfigurations, namespaces, validatingWebhookConfigurations } from '../kube/resource.ts'
 import { names } from '../settings/installed-names.ts'
-import type { Configurations } from '../webhooks/probe-problem.ts'
+import type { Configurations } from '../webhooks/webhook-probe.ts'
 import { type InstallSettings, installSettings } from './settings/commands.ts'
 
 type Release = { name: string; namespace: string }

@@ -14,7 +14,7 @@ import { metricsReference } from './pages/metrics.ts'
 import { annotationsReference } from './pages/annotations.ts'
 import { dialectFacts } from '../commands/settings/chart-facts.ts'
 import { settingsReference } from './pages/settings.ts'
-import { webhookIdentities } from '../webhooks/identities.ts'
+import { webhookIdentities } from '../webhooks/webhook.ts'
 
 const pages = [
   { file: 'docs/reference/settings.md', text: settingsReference() },

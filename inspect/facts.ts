@@ -8,7 +8,7 @@ import type { ConfigMap, KubeEvent, KubeObject, Lease, Service, Rule } from '../
 import type { Pod } from '../kube/workloads.ts'
 import type { ElasticIP } from '../ledger/record/elastic-ip.ts'
 import type { CloudProvider } from '../clouds/ports/cloud-provider.ts'
-import type { Configurations, ProbeResult } from '../webhooks/probe-problem.ts'
+import type { Configurations, ProbeResult } from '../webhooks/webhook-probe.ts'
 import type { Fact } from './fact.ts'
 import type { ClusterSettings } from '../settings/common.ts'
 import type { ProcessSettings } from '../settings/process.ts'

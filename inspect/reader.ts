@@ -3,8 +3,7 @@ import { connect } from '../kube/connect.ts'
 import type { Credentials } from '../kube/credentials.ts'
 import type { Cloud } from '../clouds/ports/cloud.ts'
 import type { CloudProvider } from '../clouds/ports/cloud-provider.ts'
-import type { ProbeResult } from '../webhooks/probe-problem.ts'
-import { probeOnce } from '../webhooks/webhook-probe.ts'
+import { type ProbeResult, probeOnce } from '../webhooks/webhook-probe.ts'
 
 /** The part of the API server's client that changes nothing. */
 export type Reader = Pick<KubeClient, 'get' | 'list'>

@@ -1,7 +1,6 @@
 import { type Key, type KubeEvent, type Service, keyOf } from '../kube/objects.ts'
-import { statusTexts } from '../ledger/record/shown.ts'
+import { statusTexts, addressConditionOf } from '../ledger/record/address-use.ts'
 import { type ElasticIP, heldAddress, phaseOf } from '../ledger/record/elastic-ip.ts'
-import { addressConditionOf } from '../ledger/record/address-use.ts'
 import { addressAnnotation, balancerFinalizer, balancerRequestAnnotation } from '../ledger/record/names.ts'
 import type { Preview } from './preview.ts'
 import { type Readable, valueOf } from './reader.ts'

@@ -4,7 +4,7 @@ import { type Claim, type ClaimResult, claimSpecOf } from '../ledger/claim/claim
 import { quotaUse } from '../ledger/claim/limits.ts'
 import { addressAnnotation } from '../ledger/record/names.ts'
 import type { ClusterFamilies, SecondWant } from '../ledger/want/families.ts'
-import { sharingProblem } from '../ledger/want/kept-annotations.ts'
+import { sharingProblem } from '../ledger/want/own-address.ts'
 import { hasBalancer } from '../ledger/want/managed.ts'
 import { familyNames } from '../lib/ip-address.ts'
 import { shortRequestId } from '../lib/request-id.ts'
@@ -16,9 +16,8 @@ import {
   missingSecond,
   secondClaim,
 } from './claim-addresses.ts'
-import { allow, type Decision, deny, patch, type Webhook } from './webhook.ts'
+import { allow, type Decision, deny, patch, type Webhook, reserveAddress } from './webhook.ts'
 import { decideManaged, keepBalancer } from './service-managed.ts'
-import { reserveAddress } from './identities.ts'
 import type { AdmissionRequest } from './review.ts'
 import { type AddressWant, type ServicePlan, planBeside, planService, secondWantOf } from './service-plan.ts'
 import {

@@ -3,10 +3,9 @@ import { managersOf } from '../kube/managed-fields.ts'
 import { lastAppliedAnnotation, type Service } from '../kube/objects.ts'
 import type { Operation } from './webhook.ts'
 import { addressAnnotation, serviceFieldManager, serviceFinalizer } from '../ledger/record/names.ts'
-import { annotationsRequesting, outdatedRequestAnnotations } from '../ledger/want/own-address.ts'
+import { annotationsRequesting, outdatedRequestAnnotations, keptAnnotations } from '../ledger/want/own-address.ts'
 import type { Policy } from '../settings/service-policy.ts'
 import { annotatedAddress } from './service-rules.ts'
-import { keptAnnotations } from '../ledger/want/kept-annotations.ts'
 import { quote } from '../lib/text.ts'
 
 /** The wanted fields of a Service. An absent field is kept; `undefined` removes it. */

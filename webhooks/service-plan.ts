@@ -14,8 +14,7 @@ import { type Want, want } from '../ledger/want/want.ts'
 import { addressAnnotation, serviceFinalizer } from '../ledger/record/names.ts'
 import type { Policy } from '../settings/service-policy.ts'
 import { withoutOutdatedRequests } from './service-patch.ts'
-import { ownRequests } from './service-requests.ts'
-import { annotatedAddress, newProblems } from './service-rules.ts'
+import { ownRequests, annotatedAddress, newProblems } from './service-rules.ts'
 
 /** A Service that is about to be stored, and the stored one. */
 export type ServiceSeen = { service: Service; old: Service | null; dryRun?: boolean | undefined }

@@ -1,12 +1,20 @@
 import type { Location } from '../clouds/ports/cloud.ts'
-import type { Service } from '../kube/objects.ts'
+import { type Service, keyOf } from '../kube/objects.ts'
 import { addressAnnotation, elasticIPAnnotation, protectAnnotation } from '../ledger/record/names.ts'
 import type { OwnAddress } from '../ledger/want/own-address.ts'
 import { optOutAnnotation, type Want, want } from '../ledger/want/want.ts'
 import { familyNames } from '../lib/ip-address.ts'
 import { firstItems, quote } from '../lib/text.ts'
-import { type Decision, allow, deny, type Webhook } from './webhook.ts'
-import { type WebhookIdentity, validateService, validateServiceStatus } from './identities.ts'
+import {
+  type Decision,
+  allow,
+  deny,
+  type Webhook,
+  type WebhookIdentity,
+  validateService,
+  validateServiceStatus,
+  protectService,
+} from './webhook.ts'
 import type { AdmissionRequest } from './review.ts'
 import {
   type IsSelf,
@@ -16,8 +24,11 @@ import {
   newProblems,
   problemText,
   serviceOf,
+  newRequests,
+  type Requests,
+  requestsInDeletion,
+  type Reviewed,
 } from './service-rules.ts'
-import { newRequests, type Requests, requestsInDeletion, type Reviewed } from './service-requests.ts'
 import { type Policy, hasClass } from '../settings/service-policy.ts'
 
 export type ServiceValidatingDeps = {
@@ -207,4 +218,21 @@ function addressAnnotationProblems({ service, old }: Update): string[] {
   if (now === before) return []
   const change = now === undefined ? 'remove it' : `set it to ${quote(now)}`
   return [`annotation ${addressAnnotation}: only eip-admission writes it; do not ${change}`]
+}
+
+/** Denies the deletion of a Service whose address is protected. */
+export function serviceProtect(deps: { isSelf: IsSelf }): Webhook<Service> {
+  return {
+    ...protectService,
+    decide(request) {
+      const service = serviceOf(protectService, request, deps.isSelf)
+      if (!service || isTerminating(request) || !isProtected(service)) return allow()
+      return deny(
+        'forbidden',
+        `Service ${keyOf(service)} is protected by annotation ${protectAnnotation}: "true"; ` +
+          `set it to "false" first: kubectl annotate service -n ${service.metadata.namespace} ` +
+          `${service.metadata.name} ${protectAnnotation}=false --overwrite`,
+      )
+    },
+  }
 }

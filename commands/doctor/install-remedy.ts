@@ -1,4 +1,4 @@
-import type { Configurations } from '../../webhooks/probe-problem.ts'
+import type { Configurations } from '../../webhooks/webhook-probe.ts'
 import { chartValuesOf } from '../../announcers/object-rights.ts'
 import { common } from '../../settings/common.ts'
 import { leaderElection } from '../../settings/leader-election.ts'

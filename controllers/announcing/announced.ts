@@ -11,7 +11,7 @@ import {
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { serviceFinalizer } from '../../ledger/record/names.ts'
 import { mayFindShown } from '../../ledger/record/records.ts'
-import { statusAddresses } from '../../ledger/record/shown.ts'
+import { statusAddresses } from '../../ledger/record/address-use.ts'
 import { isAnnounceable } from '../../ledger/want/own-address-rules.ts'
 import { isSecondWanted } from '../../ledger/want/second-want.ts'
 import { type Want, isWanted } from '../../ledger/want/want.ts'

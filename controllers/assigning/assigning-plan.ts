@@ -35,7 +35,7 @@ export type SeenAddress = {
   id: string | undefined
   /** The provider's answer; undefined if the address is deleted or foreign. */
   assigned: AssignedAddress | undefined
-  /** Why the reservation is not the ledger's, according to whose.ts. */
+  /** Why the reservation is not the ledger's, according to marks.ts. */
   foreign: string | undefined
   /** Whether the provider's last answer is beyond doubt. */
   isKnown: boolean

@@ -7,7 +7,7 @@ import { isSource, hasReservationOf, isClaimed, isClaimedBy } from '../../ledger
 import type { Dependencies } from '../dependencies.ts'
 import { allRequestAnnotations } from '../../ledger/users/possible-users.ts'
 import { failureEvent } from '../loop/reconcile-key.ts'
-import { recordsOfFreedAddresses } from '../../ledger/record/shown.ts'
+import { recordsOfFreedAddresses } from '../../ledger/record/address-use.ts'
 import { type Outcome, type Reconciler, runSteps } from '../loop/reconciler.ts'
 import { type AvailableSeen, type AvailableStep, planAvailable } from './available-plan.ts'
 import type { LedgerWork } from '../../ledger/ledger.ts'

@@ -23,7 +23,7 @@
 //   wants none, or is deleted | a request is in flight                         | wait
 //   wants none, or is deleted |                                                | forget
 import type { Balancer } from '../../clouds/ports/balancers.ts'
-import { statusAddresses } from '../../ledger/record/shown.ts'
+import { statusAddresses } from '../../ledger/record/address-use.ts'
 import { hasBalancer } from '../../ledger/want/managed.ts'
 import type { Plan } from '../loop/reconciler.ts'
 import { type BalancerSeen, namedBalancer, requestOf } from './balancer-state.ts'

@@ -1,7 +1,7 @@
 import type { Balancer, BalancerAnnotations, ListedBalancer, Origin, OriginPool } from '../../clouds/ports/balancers.ts'
 import type { Service } from '../../kube/objects.ts'
 import { balancerRequestAnnotation } from '../../ledger/record/names.ts'
-import { statusAddresses } from '../../ledger/record/shown.ts'
+import { statusAddresses } from '../../ledger/record/address-use.ts'
 import type { Want } from '../../ledger/want/want.ts'
 import type { BalancerNames } from './balancer-names.ts'
 import type { NodeOrigins } from './node-origins.ts'

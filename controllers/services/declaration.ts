@@ -27,7 +27,7 @@ import type { Dependencies } from '../dependencies.ts'
 import { allRequestAnnotations } from '../../ledger/users/possible-users.ts'
 import { failureEvent } from '../loop/reconcile-key.ts'
 import { serviceCondition } from './service-condition.ts'
-import { recordsOfFreedAddresses } from '../../ledger/record/shown.ts'
+import { recordsOfFreedAddresses } from '../../ledger/record/address-use.ts'
 
 type Deps = Pick<
   Dependencies,

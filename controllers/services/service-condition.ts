@@ -11,13 +11,12 @@
 //                          | software says what is wrong              |
 //   holds an address       |                                          | False, NotShown
 //   holds no address       |                                          | False, Pending
-import { statusAddresses, statusTexts } from '../../ledger/record/shown.ts'
+import { statusAddresses, statusTexts, addressConditionOf } from '../../ledger/record/address-use.ts'
 import type { Announcer } from '../../announcers/announcer.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { isConflict, isNotFound } from '../../kube/errors.ts'
 import { type Condition, type Key, type Service, ingressOf, keyOf, splitKey } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
-import { addressConditionOf } from '../../ledger/record/address-use.ts'
 import { type ElasticIP, heldAddress } from '../../ledger/record/elastic-ip.ts'
 import { addressCondition, serviceFieldManager } from '../../ledger/record/names.ts'
 import { requestOfRecord } from '../../ledger/record/records.ts'

@@ -28,7 +28,7 @@ import {
 } from '../../ledger/record/elastic-ip.ts'
 import { isUnobserved } from '../../ledger/record/readiness.ts'
 import { lacksFinalizer } from '../../ledger/record/records.ts'
-import { statusAddresses } from '../../ledger/record/shown.ts'
+import { statusAddresses } from '../../ledger/record/address-use.ts'
 import { type Want, isWanted } from '../../ledger/want/want.ts'
 import { planHeldAddress, planOwnAddress, planReservedAddress } from './address-plan.ts'
 import {

@@ -12,7 +12,7 @@ import {
 } from '../../ledger/record/elastic-ip.ts'
 import { serviceFinalizer } from '../../ledger/record/names.ts'
 import { mayFindShown } from '../../ledger/record/records.ts'
-import { statusAddresses, statusTextsOf } from '../../ledger/record/shown.ts'
+import { statusAddresses, statusTextsOf } from '../../ledger/record/address-use.ts'
 import type { RequestAnnotations, ValuePolicy } from '../../settings/service-policy.ts'
 import { isSecondWanted } from '../../ledger/want/second-want.ts'
 import type { Want } from '../../ledger/want/want.ts'

@@ -16,8 +16,8 @@ import { dialects } from '../../clouds/dialects.ts'
 import type { Dialect } from '../../clouds/dialect/define-dialect.ts'
 import { code, markdownTable } from '../markdown.ts'
 import type { Setting } from '../../settings/setting.ts'
-import { answerProbe } from '../../webhooks/identities.ts'
-import { probeAnnotation } from '../../webhooks/probe.ts'
+import { answerProbe } from '../../webhooks/webhook.ts'
+import { probeAnnotation } from '../../webhooks/webhook-probe.ts'
 
 const prefixes = dialects
   .flatMap(({ name, annotationPrefix }: Dialect) =>

@@ -1,13 +1,12 @@
 import type { Reservation } from '../../clouds/ports/cloud.ts'
-import { type LossConfirmation, isLossLikely } from '../identity/loss-confirmation.ts'
+import { type LossConfirmation, isLossLikely } from '../identity/project-check.ts'
 import { type ElasticIP, reservationIdOf } from '../record/elastic-ip.ts'
-import { findCertainly } from '../record/find-reservation.ts'
+import { findCertainly, takeNamed, unusableReason } from '../record/find-reservation.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { type StatusChange, condition } from '../record/records.ts'
 import { resetRecord } from '../record/reset-record.ts'
 import { hasReservationOf, isSource, isWarm } from '../record/source.ts'
-import { takeNamed, unusableReason } from '../record/unusable-reservation.ts'
-import { whoseIs } from '../record/whose.ts'
+import { whoseIs } from '../record/marks.ts'
 
 /**
  * Looks up the reservation that an operator named in an ElasticIP, so that Services can name that ElasticIP. If this

@@ -4,15 +4,13 @@ import type { TimeLimit } from '../../lib/time-limit.ts'
 import { claimSource, type SourceClaim, type SourceDeps } from '../available/claim-source.ts'
 import { AddressInUse, findUsers } from '../record/address-use.ts'
 import { claimKey, type ElasticIP, familyOf, reservationIdOf } from '../record/elastic-ip.ts'
-import { adoptUnmarked, findReservation } from '../record/find-reservation.ts'
+import { adoptUnmarked, findReservation, takeNamed, unusableReason } from '../record/find-reservation.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { marksOf } from '../record/marks.ts'
 import { isSource } from '../record/source.ts'
-import { takeNamed, unusableReason } from '../record/unusable-reservation.ts'
 import type { ClaimResult } from './claim-spec.ts'
-import type { LimitCheck } from './limits.ts'
+import type { LimitCheck, Turnover } from './limits.ts'
 import { holdSource, postpone, refuse, refuseOverLimit, storeReservation, useReservation } from './store-result.ts'
-import type { Turnover } from './turnover.ts'
 
 /** The policies that decide whether a record may have an address: available ones, limits and turnover. */
 export type PolicyDeps = SourceDeps & { overLimit: LimitCheck; turnover: Turnover }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Reservation } from '../../clouds/ports/cloud.ts'
-import type { HaltMemory } from './halt.ts'
+import type { HaltMemory, LedgerMap } from './ledger-map.ts'
 import {
   type HeartbeatEntries,
   makeHeartbeat,
@@ -15,7 +15,6 @@ import {
 import type { Witness } from './witness.ts'
 import { type Known, type WriteHeartbeatDeps, maxHeartbeats, writeHeartbeat } from './write-heartbeat.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
-import type { LedgerMap } from './ledger-map.ts'
 
 /**
  * Whether this cluster is the only one with its id, as far as the leader knows. `unchecked`: no sweep of this leader

@@ -8,10 +8,14 @@ import { type AddressKey, elasticIPs, reservationIdOf } from '../record/elastic-
 import { ownerMarks } from '../record/marks.ts'
 import { type AdoptionMark, adoptionMark, type Leader } from './adoption-mark.ts'
 import { type Heartbeats, type HeartbeatsDeps, type ClusterState, clusterHeartbeats } from './heartbeats.ts'
-import { haltMemory } from './halt.ts'
-import { type LedgerMap, ledgerMap } from './ledger-map.ts'
-import { type LossConfirmation, lossConfirmation } from './loss-confirmation.ts'
-import { type ProjectCheck, type ProjectCheckOptions, projectCheck } from './project-check.ts'
+import { haltMemory, type LedgerMap, ledgerMap } from './ledger-map.ts'
+import {
+  type LossConfirmation,
+  lossConfirmation,
+  type ProjectCheck,
+  type ProjectCheckOptions,
+  projectCheck,
+} from './project-check.ts'
 import { witness } from './witness.ts'
 
 export type IdentityOptions = Context & {

@@ -1,6 +1,9 @@
 import { shortMemory } from '../../lib/short-memory.ts'
 import { type ElasticIP, isUnwritten } from './elastic-ip.ts'
 import { requestedByAnnotation } from './names.ts'
+import type { Fault } from '../../clouds/ports/cloud.ts'
+import type { Condition } from '../../kube/objects.ts'
+import { condition } from './records.ts'
 
 export type RequestsInFlight = {
   /** Whether a request to the provider for this record may still be in flight, whichever process sent it. */
@@ -79,4 +82,33 @@ export function requestIdOf(record: ElasticIP): string | undefined {
   const created = { sender: metadata.annotations?.[requestedByAnnotation], sentAt: metadata.creationTimestamp }
   const { sender, sentAt } = (isUnwritten(record) ? created : status?.requestInFlight) ?? {}
   return sender === undefined ? undefined : `${metadata.uid} ${sender} ${sentAt}`
+}
+
+/** A one-word reason for each fault of a provider call, and for every other refusal. */
+const reasons = {
+  auth: 'AuthFailed',
+  quota: 'QuotaUsedUp',
+  'rate-limit': 'RateLimited',
+  conflict: 'Conflict',
+  invalid: 'Invalid',
+  unavailable: 'Unavailable',
+  refused: 'Refused',
+} satisfies Record<Fault | 'refused', string>
+
+type Facts = { message: string; now: Date; status?: 'False' | 'Unknown' }
+
+/** The condition that no request for the address is known to be accepted; its reason names the fault. */
+export function notRequested(fault: keyof typeof reasons, { status = 'False', ...facts }: Facts): Condition {
+  return condition('Accepted', { status, reason: reasons[fault], ...facts })
+}
+
+/** Whether the answer to the last request for the address was lost, so that the provider may still execute it. */
+export function isAnswerLost({ status }: ElasticIP): boolean {
+  return status?.conditions?.find(({ type }) => type === 'Accepted')?.status === 'Unknown'
+}
+
+/** Whether the provider refused the last request because the project's quota is used up. */
+export function isOverQuota({ status }: ElasticIP): boolean {
+  const request = status?.conditions?.find(({ type }) => type === 'Accepted')
+  return status?.address === undefined && request?.reason === reasons.quota
 }

@@ -1,6 +1,6 @@
 import { type ElasticIP, reservationIdOf } from './elastic-ip.ts'
 import type { LedgerDeps } from './ledger-deps.ts'
-import { whoseIs } from './whose.ts'
+import { whoseIs } from './marks.ts'
 
 /** Removes a lost address from a record, so that the next claim of its Service starts over. */
 export async function resetRecord(

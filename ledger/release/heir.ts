@@ -11,7 +11,7 @@ import type { Reservation } from '../../clouds/ports/cloud.ts'
 import { isAlreadyExists, isConflict } from '../../kube/errors.ts'
 import { type Key, type Service, keyOf } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
-import { statusAddresses } from '../record/shown.ts'
+import { statusAddresses } from '../record/address-use.ts'
 import {
   type ElasticIP,
   type ReclaimPolicy,
@@ -22,10 +22,9 @@ import {
   reservationIdOf,
 } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
-import { isOfService, lastingMarks, namedCluster, transferMarks } from '../record/marks.ts'
+import { isOfService, lastingMarks, namedCluster, transferMarks, type WhoseRules, whoseIs } from '../record/marks.ts'
 import { assigned, isAdoptionBegun, newRecord } from '../record/records.ts'
 import { isSource } from '../record/source.ts'
-import { type WhoseRules, whoseIs } from '../record/whose.ts'
 import { compareUse, requestsAsOwn } from '../want/own-address-rules.ts'
 import type { Want } from '../want/want.ts'
 

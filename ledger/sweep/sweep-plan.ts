@@ -1,7 +1,7 @@
 import type { Reservation, MarkScheme } from '../../clouds/ports/cloud.ts'
 import { type Service, keyOf } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
-import { statusAddresses, isShownBy, showsNone } from '../record/shown.ts'
+import { statusAddresses, isShownBy, showsNone } from '../record/address-use.ts'
 import {
   type AddressKey,
   type ElasticIP,

@@ -1,8 +1,7 @@
-import { showsAddress } from '../../ledger/record/shown.ts'
+import { showsAddress, unannounced } from '../../ledger/record/address-use.ts'
 import type { Service } from '../../kube/objects.ts'
 import { type ElasticIP, type Phase, claimKey, phaseOf } from '../../ledger/record/elastic-ip.ts'
 import { countedAddresses } from '../../ledger/claim/limits.ts'
-import { unannounced } from '../../ledger/record/address-use.ts'
 import { type Block, type Cell, type Section, type Tile, type Tone, clear, cut, firstRows } from '../section.ts'
 
 export type AddressFacts = {

@@ -7,7 +7,7 @@ import { ciliumSoftware } from '../../announcers/cilium/cilium.ts'
 import { loadBalancer } from '../../announcers/load-balancer-setting.ts'
 import { metallb } from '../../announcers/metallb/metallb.ts'
 import { metallbObjects } from '../../announcers/metallb/objects.ts'
-import { keptAnnotations } from '../../ledger/want/kept-annotations.ts'
+import { keptAnnotations } from '../../ledger/want/own-address.ts'
 import { makeService } from '../builders.ts'
 import { marks } from './cluster.ts'
 

@@ -22,7 +22,7 @@ import { dialects } from '../../clouds/dialects.ts'
 import type { Setting } from '../../settings/setting.ts'
 import { dialectFacts } from '../../commands/settings/chart-facts.ts'
 import manifest from '../../package.json' with { type: 'json' }
-import { webhookIdentities as webhooks } from '../../webhooks/identities.ts'
+import { webhookIdentities as webhooks } from '../../webhooks/webhook.ts'
 import { cases, cherry } from './chart-cases.ts'
 import { byName, objectsIn, renderChart, renderNotes } from './render.ts'
 

@@ -2,9 +2,14 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { KubeError } from '../../kube/errors.ts'
 import type { ConfigMap, WebhookConfiguration } from '../../kube/objects.ts'
-import { type Configurations, configurationProblem, missText, probeResult } from '../../webhooks/probe-problem.ts'
-import { answerProbe, webhookIdentities } from '../../webhooks/identities.ts'
-import { probe } from '../../webhooks/probe.ts'
+import {
+  type Configurations,
+  configurationProblem,
+  missText,
+  probeResult,
+  probe,
+} from '../../webhooks/webhook-probe.ts'
+import { answerProbe, webhookIdentities } from '../../webhooks/webhook.ts'
 import { toCaBundle } from '../../certs/bundle.ts'
 import { selfSigned } from '../kube/self-signed.ts'
 

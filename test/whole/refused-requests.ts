@@ -5,7 +5,7 @@ import { connect } from '../../kube/connect.ts'
 import { kubeconfig } from '../../kube/kubeconfig.ts'
 import type { Service } from '../../kube/objects.ts'
 import { mutatingWebhookConfigurations, services, validatingWebhookConfigurations } from '../../kube/resource.ts'
-import { protectService, reserveAddress, validateService, validateServiceStatus } from '../../webhooks/identities.ts'
+import { protectService, reserveAddress, validateService, validateServiceStatus } from '../../webhooks/webhook.ts'
 import { type Facts, finalizer, loadBalancer } from './manifests.ts'
 import type { TestStage } from './test-stage.ts'
 

@@ -2,7 +2,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { runProduct } from '../../sandbox/product.ts'
-import { protectService, reserveAddress, validateService, validateServiceStatus } from '../../webhooks/identities.ts'
+import { protectService, reserveAddress, validateService, validateServiceStatus } from '../../webhooks/webhook.ts'
 import { eventually } from './eventually.ts'
 import { letFail, refusedBy, requests, storeServices } from './refused-requests.ts'
 import { openStage } from './test-stage.ts'

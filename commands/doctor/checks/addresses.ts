@@ -1,7 +1,6 @@
-import { shownAddresses } from '../../../ledger/record/shown.ts'
+import { shownAddresses, addressConditionOf } from '../../../ledger/record/address-use.ts'
 import { type Service, keyOf, ingressOf } from '../../../kube/objects.ts'
 import { canonicalIpAddress } from '../../../lib/ip-address.ts'
-import { addressConditionOf } from '../../../ledger/record/address-use.ts'
 import {
   type ElasticIP,
   claimKey,

@@ -1,6 +1,6 @@
 import { countedAddresses } from '../../../ledger/claim/limits.ts'
 import { claimKey, reservationIdOf, type ElasticIP } from '../../../ledger/record/elastic-ip.ts'
-import { isOverQuota } from '../../../ledger/record/request-condition.ts'
+import { isOverQuota } from '../../../ledger/record/requests-in-flight.ts'
 import { locate } from '../../../ledger/want/location.ts'
 import { planProject } from '../../../ledger/identity/project-plan.ts'
 import { names } from '../../../settings/installed-names.ts'

@@ -1,7 +1,7 @@
 import { machineIdOf } from '../../../controllers/nodes/node-machine.ts'
 import type { Node } from '../../../kube/objects.ts'
 import { canonicalIpAddress } from '../../../lib/ip-address.ts'
-import { shownAddresses } from '../../../ledger/record/shown.ts'
+import { shownAddresses } from '../../../ledger/record/address-use.ts'
 import { type Findings, defineCheck } from '../check.ts'
 import type { Context } from '../../../inspect/facts.ts'
 import { shell } from '../../../lib/remedy.ts'

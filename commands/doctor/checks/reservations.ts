@@ -1,7 +1,7 @@
 import type { Reservation } from '../../../clouds/ports/cloud.ts'
 import { hasMarks } from '../../../clouds/ports/marks.ts'
 import { type Service, keyOf } from '../../../kube/objects.ts'
-import { isShownBy } from '../../../ledger/record/shown.ts'
+import { isShownBy } from '../../../ledger/record/address-use.ts'
 import { commonMarks, isRetained, namedCluster } from '../../../ledger/record/marks.ts'
 import { type Surplus, type SweepPlan, planSweep } from '../../../ledger/sweep/sweep-plan.ts'
 import { allRequestAnnotations } from '../../../ledger/users/possible-users.ts'

@@ -1,5 +1,5 @@
 import { type Service, ingressOf, keyOf } from '../../../kube/objects.ts'
-import { shownAddresses } from '../../../ledger/record/shown.ts'
+import { shownAddresses } from '../../../ledger/record/address-use.ts'
 import { heldAddress, reservationIdOf } from '../../../ledger/record/elastic-ip.ts'
 import type { Adoption } from '../../../ledger/sweep/adopt.ts'
 import { namedCluster } from '../../../ledger/record/marks.ts'

@@ -1,7 +1,7 @@
 // Addresses of the two families: what a claim orders, and what it does not take for its own.
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { bind } from '../../../ledger/claim/bind.ts'
+import { bind } from '../../../ledger/claim/stored-record.ts'
 import { claims } from '../../../ledger/claim/claim.ts'
 import type { ClaimResult } from '../../../ledger/claim/claim-spec.ts'
 import { type ElasticIP, elasticIPs } from '../../../ledger/record/elastic-ip.ts'

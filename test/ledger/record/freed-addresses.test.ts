@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Service } from '../../../kube/objects.ts'
-import { recordsOfFreedAddresses } from '../../../ledger/record/shown.ts'
+import { recordsOfFreedAddresses } from '../../../ledger/record/address-use.ts'
 import { makeRecord, makeService } from '../../builders.ts'
 
 const address = '203.0.113.7'

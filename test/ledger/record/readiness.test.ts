@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import type { ElasticIPStatus } from '../../../ledger/record/elastic-ip.ts'
 import { isUnobserved, summaryOf } from '../../../ledger/record/readiness.ts'
 import { condition } from '../../../ledger/record/records.ts'
-import { notRequested } from '../../../ledger/record/request-condition.ts'
+import { notRequested } from '../../../ledger/record/requests-in-flight.ts'
 import { makeRecord } from '../../builders.ts'
 
 const now = new Date(0)

@@ -10,14 +10,14 @@ import {
   statusAddresses,
   statusTexts,
   statusTextsOf,
-} from '../../../ledger/record/shown.ts'
+} from '../../../ledger/record/address-use.ts'
 import { makeService } from '../../builders.ts'
 
 const [four, six, host] = ['203.0.113.1', '2001:DB8::1', 'balancer.example.com']
 const ingress = [{ ip: four }, { ip: six }, { hostname: host }]
 const requesting = { spec: { ...makeService({}).spec, loadBalancerIP: four } }
 
-/** The answer to each question, in the order of the table in shown.ts. */
+/** The answer to each question, in the order of the table in address-use.ts. */
 const answers = (service: Service) => ({
   texts: statusTexts(service).join(),
   six: statusTextsOf(service, 'ipv6').join(),

@@ -3,9 +3,16 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { MarkScheme, Reservation } from '../../../clouds/ports/cloud.ts'
 import { type ElasticIP, releaseRecordName } from '../../../ledger/record/elastic-ip.ts'
-import { adoptionMarks, clusterMarks, serviceMarks, sourceMarks } from '../../../ledger/record/marks.ts'
+import {
+  adoptionMarks,
+  clusterMarks,
+  serviceMarks,
+  sourceMarks,
+  type Verdict,
+  foreignReasonOf,
+  whoseIs,
+} from '../../../ledger/record/marks.ts'
 import { warmLabel } from '../../../ledger/record/names.ts'
-import { type Verdict, foreignReasonOf, whoseIs } from '../../../ledger/record/whose.ts'
 import { makeLot, makeRecord, makeReservation } from '../../builders.ts'
 import { testRows } from '../../drawn-rows.ts'
 
@@ -119,7 +126,7 @@ test("a predecessor's reservation that names no cluster is ours only by the oper
 })
 
 testRows(
-  { file: 'ledger/record/whose.ts', cell: -2 },
+  { file: 'ledger/record/marks.ts', cell: -2 },
   cases.map(([name, , , verdict]) => [name, verdict.split(' ')[0] ?? '']),
   [
     'another cluster',

@@ -5,7 +5,7 @@ import type { MarkScheme, Reservation } from '../../../clouds/ports/cloud.ts'
 import type { Service } from '../../../kube/objects.ts'
 import { type ElasticIP, releaseRecordName } from '../../../ledger/record/elastic-ip.ts'
 import { adoptionMarks, clusterMarks, serviceMarks } from '../../../ledger/record/marks.ts'
-import { type DeletionPlan, planDeletion } from '../../../ledger/release/deletion-plan.ts'
+import { type DeletionPlan, planDeletion } from '../../../ledger/release/delete-reservation.ts'
 import { makeLot, makeRecord, makeReservation, makeService } from '../../builders.ts'
 import { testRows } from '../../drawn-rows.ts'
 
@@ -220,7 +220,7 @@ for (const { name, record = own, others = [], services = [], heir, sweepsUntagge
 }
 
 testRows(
-  'ledger/release/deletion-plan.ts',
+  'ledger/release/delete-reservation.ts',
   cases.map(({ name, plan }) => [name, typeof plan === 'string' ? plan : 'keep']),
   [
     'that no longer exists, after a deletion that lost its answer',

@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Reservation } from '../../../clouds/ports/cloud.ts'
-import { contradictions, outdatedWarm } from '../../../ledger/sweep/compare-addresses.ts'
+import { contradictions, outdatedWarm } from '../../../ledger/sweep/compare-reservations.ts'
 import { type IpAddress, isInRanges } from '../../../lib/ip-address.ts'
 import { warmLabel } from '../../../ledger/record/names.ts'
 import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'

@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { keptAnnotations, sharingProblem } from '../../../ledger/want/kept-annotations.ts'
+import { keptAnnotations, sharingProblem } from '../../../ledger/want/own-address.ts'
 import { makeService } from '../../builders.ts'
 
 const address = '203.0.113.40'
