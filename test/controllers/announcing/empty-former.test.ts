@@ -142,6 +142,7 @@ test('meanwhile an API of a previous software that does not answer hides neither
   const all = emptyFormer({ current: held, former: [broken, before.configurator] })
   assert.equal(await all.carryOut(shown, signal), { problems, isChanged: true, isRefused: true })
   assert.equal(before.world.has, [])
+  assert.is((await all.carryOut(shown, signal)).isChanged, false, 'nothing was withdrawn from it')
 })
 
 test('a previous software that cannot be emptied hides neither problems nor another previous one, and is tried again', async () => {

@@ -64,4 +64,29 @@ test('a record that names another source by now keeps that name when its former 
   assert.equal(steps, ['clear-source'])
 })
 
+test('the records that claim a deleted source are those that name it', async () => {
+  const other = makeRecord({ phase: 'Reserved' }, { source: { name: 'warm-da-2', type: 'WarmPool' } })
+  const claim = makeRecord({ phase: 'Reserved' }, { source: { name: 'warm-da-1', type: 'WarmPool' } })
+  const [first, second] = [
+    { ...other, metadata: { ...other.metadata, name: 'default.first' } },
+    { ...claim, metadata: { ...claim.metadata, name: 'default.second' } },
+  ]
+  const records = [first, second]
+  const cleared: string[] = []
+  const { reconciler } = availableAddressController({
+    caches: { services: { list: () => [], onChange() {} }, records: { list: () => records, onChange() {} } },
+    ledger: {
+      provisionedCheck: () => ({ check: async () => ({}), forget() {} }),
+      getRecord: async (name: string) => records.find(({ metadata }) => metadata.name === name),
+      clearSource: async ({ metadata }: ElasticIP) => void cleared.push(metadata.name),
+    },
+    events: { of: () => ({ record() {} }) },
+    vendor: { policy: { requestAnnotations: { annotations: [], besideSpec: true } } },
+    settings: { cluster: { sweepIntervalMs: 1 } },
+  } as unknown as Parameters<typeof availableAddressController>[0])
+  // The record keeps its source here, so the step repeats until its limit.
+  await reconciler.reconcile('warm-da-1', new AbortController().signal).catch(() => {})
+  assert.equal([...new Set(cleared)], ['default.second'])
+})
+
 test.run()

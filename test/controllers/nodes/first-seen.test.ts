@@ -3,7 +3,8 @@ import * as assert from 'uvu/assert'
 import { machineList } from '../../../controllers/dependencies.ts'
 import { machineRefresh, nodeIdentityController } from '../../../controllers/nodes/declaration.ts'
 import type { Node } from '../../../kube/objects.ts'
-import { fakeMachines, ids, makeMachine, makeNode, waiting } from './builders.ts'
+import { makeRecord, makeService } from '../../builders.ts'
+import { external, fakeMachines, ids, makeMachine, makeNode, waiting } from './builders.ts'
 
 test('only a list that began after this process saw the node decides, not an earlier node of its name', async () => {
   const time = { ms: 0 }
@@ -41,6 +42,32 @@ test('only a list that began after this process saw the node decides, not an ear
   register('2')
   await look()
   assert.equal(cloud.asked, ['list', 'list'])
+})
+
+test('a kubelet is warned of an address that the record of a Service holds, not of one that it only requests', async () => {
+  const [held, requested] = ['203.0.113.40', '203.0.113.41']
+  const { port } = fakeMachines(makeMachine())
+  const machines = machineList({ machines: port, now: () => 0 })
+  const node = makeNode({ addresses: [external(held), external(requested)], taints: [waiting] })
+  const records = new Map([['default.web', makeRecord({ phase: 'Bound', address: held })]])
+  const messages: string[] = []
+  const deps = {
+    client: { get: () => Promise.resolve(undefined) },
+    caches: {
+      nodes: { get: () => node, list: () => [node], onChange() {} },
+      records: { get: (name: string) => records.get(name) },
+    },
+    machines,
+    vendor: { providerIds: ids },
+    events: { of: () => ({ record: (_node: Node, { message }: { message: string }) => messages.push(message) }) },
+    settings: { process: {} },
+    ownAddresses: { users: () => [makeService()] },
+  } as unknown as Parameters<typeof nodeIdentityController>[0]
+  const refresh = machineRefresh({ machines, hasNodes: () => true })
+  const { reconciler } = nodeIdentityController(deps, refresh, () => 0)
+  await reconciler.reconcile('worker-1', new AbortController().signal)
+  assert.is(messages.length, 1)
+  assert.match(messages[0] ?? '', `${held} of the node is the address of Service default/web`)
 })
 
 test.run()
