@@ -89,4 +89,22 @@ test('the records that claim a deleted source are those that name it', async () 
   assert.equal([...new Set(cleared)], ['default.second'])
 })
 
+test('a warm address that another process reserves at the moment is looked at again, without an error', async () => {
+  const warm = makeLot('warm-da-1', { reclaimPolicy: 'Delete' }, { phase: 'Requested' })
+  const labelled = { ...warm, metadata: { name: 'warm-da-1', labels: { 'eip-admission.dev/warm-pool': 'true' } } }
+  const { reconciler } = availableAddressController({
+    caches: { services: { list: () => [], onChange() {} }, records: { list: () => [labelled], onChange() {} } },
+    ledger: {
+      provisionedCheck: () => ({ check: async () => ({}), forget() {} }),
+      getRecord: async () => labelled,
+      claims: { track: <T>(work: T) => work },
+      reserveWarm: async () => ({ kind: 'busy', reason: 'another process reserves it' }),
+    },
+    events: { of: () => ({ record() {} }) },
+    vendor: { policy: { requestAnnotations: { annotations: [], besideSpec: true } } },
+    settings: { cluster: { sweepIntervalMs: 1 } },
+  } as unknown as Parameters<typeof availableAddressController>[0])
+  assert.ok((await reconciler.reconcile('warm-da-1', new AbortController().signal)).againInMs)
+})
+
 test.run()
