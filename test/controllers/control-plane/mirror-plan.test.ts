@@ -1,6 +1,6 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { MirrorSeen } from '../../../controllers/control-plane/mirror-objects.ts'
+import { type MirrorSeen, withoutFailing } from '../../../controllers/control-plane/mirror-objects.ts'
 import { type MirrorStep, planMirror } from '../../../controllers/control-plane/mirror-plan.ts'
 import type { EndpointSlice, Endpoints, Service } from '../../../kube/objects.ts'
 
@@ -293,5 +293,20 @@ test('each slice of the API servers has a copy, in the order of their names', ()
   }
   assert.equal(made, [`${name}-1 IPv6`, `${name}-2 IPv4`])
 })
+
+const twoAddresses = slice([], { endpoints: [{ addresses: ['10.0.0.1', '10.0.0.2'] }, { addresses: ['10.0.0.3'] }] })
+const failingRows: [what: string, failing: string[], left: string[]][] = [
+  ['all answer', [], ['10.0.0.1', '10.0.0.3']],
+  ['one address of an API server fails', ['10.0.0.2'], ['10.0.0.3']],
+  ['all fail, so that none would be left', ['10.0.0.1', '10.0.0.3'], ['10.0.0.1', '10.0.0.3']],
+]
+for (const [what, failing, left] of failingRows)
+  test(`the mirror's servers if ${what}`, () => {
+    const slices = withoutFailing([twoAddresses], (one) => failing.includes(one))
+    assert.equal(
+      slices.flatMap(({ endpoints }) => endpoints?.map(({ addresses }) => addresses[0])),
+      left,
+    )
+  })
 
 test.run()
