@@ -1,5 +1,4 @@
 import type { Reading } from '../settings/setting.ts'
-import type { Announcer } from './announcer.ts'
 import type { LoadBalancer, Parts } from './setting.ts'
 import type { Software } from './software.ts'
 
@@ -21,17 +20,12 @@ export const assignSoftware: Software<'assign'> = {
   requests: () => ({ annotations: [], besideSpec: true }),
   announcesBoth: () => true,
   rules: [{ apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['get', 'list', 'watch'] }],
-  announcer: assign,
-}
-
-/** The provider assigns each address to a machine. The Service shows the address as soon as it is assigned. */
-function assign({ isProbed }: { isProbed: boolean }): Announcer {
-  return {
+  announcer: ({ isProbed }) => ({
     name: 'assign',
     // With ipMode VIP, the default, kube-proxy delivers packets that arrive for the address.
     request: (address) => ({ status: { loadBalancer: { ingress: [{ ip: address }] } } }),
     assignment: { isProbed },
-  }
+  }),
 }
 
 function readAssign({ parameters: { probe } }: Parts): Reading<LoadBalancer> {

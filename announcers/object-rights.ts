@@ -17,7 +17,7 @@ export function announcerRights(of: {
   loadBalancer: LoadBalancer | undefined
   metallbConfigMap: string | undefined
 }): ObjectRights[] {
-  const { name, namespace } = metallbConfigMapOf(of)
+  const { name, namespace } = metallbConfigMapOf(of.loadBalancer, of.metallbConfigMap)
   return [
     {
       // MetalLB before 0.13 reads it.
@@ -53,6 +53,6 @@ export function givenWhere(
  * setting.
  */
 export function chartValuesOf({ loadBalancer }: { loadBalancer: LoadBalancer | undefined }): string[] {
-  const { name } = metallbConfigMapOf({ loadBalancer, metallbConfigMap: undefined })
+  const { name } = metallbConfigMapOf(loadBalancer)
   return name === 'config' ? [] : [`metallb.configMap=${name}`]
 }

@@ -55,13 +55,30 @@ const scheme: LoadBalancerScheme = {
       : { right: 'the name of a namespace after the slashes' },
 }
 
+const annotations: readonly Annotation[] = [
+  {
+    name: entriesAnnotation,
+    on: 'BGPConfiguration',
+    writers: ['eip-admission'],
+    values: 'networks of one address, separated by commas',
+    sentence: 'Which entries of `spec.serviceLoadBalancerIPs` belong to eip-admission. All others stay as they are.',
+  },
+  {
+    name: namespaceAnnotation,
+    on: 'BGPPeer',
+    writers: ['eip-admission'],
+    values: 'the name of a namespace',
+    sentence: `Where the Secret \`${names.bgpSecret}\` is, so that it is removed when the setting chooses other software.`,
+  },
+]
+
 /** Calico. It announces the address in the status of a Service if its list has that address; we write both. */
 export const calicoSoftware: Software<'calico'> = {
   schemes: { calico: scheme },
   needs: 'bgp',
   kinds: ['calico'],
   requests: () => ({ annotations: [], besideSpec: true }),
-  annotations: annotations(),
+  annotations,
   sessionsCommand: () => shell`calicoctl node status   # on each node`,
   checks: [calicoStatuses],
   rules: [
@@ -120,24 +137,5 @@ function calicoLeft(objects: readonly KubeObject[]): string[] {
         `spec.serviceLoadBalancerIPs of BGPConfiguration ${one.metadata.name} has ${ownEntries(one).join(', ')}. To remove ` +
         `these entries of eip-admission, run \`kubectl edit ${kubectlNames([configurations])} ${one.metadata.name}\`.`,
     ),
-  ]
-}
-
-function annotations(): readonly Annotation[] {
-  return [
-    {
-      name: entriesAnnotation,
-      on: 'BGPConfiguration',
-      writers: ['eip-admission'],
-      values: 'networks of one address, separated by commas',
-      sentence: 'Which entries of `spec.serviceLoadBalancerIPs` belong to eip-admission. All others stay as they are.',
-    },
-    {
-      name: namespaceAnnotation,
-      on: 'BGPPeer',
-      writers: ['eip-admission'],
-      values: 'the name of a namespace',
-      sentence: `Where the Secret \`${names.bgpSecret}\` is, so that it is removed when the setting chooses other software.`,
-    },
   ]
 }

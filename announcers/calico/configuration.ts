@@ -1,6 +1,6 @@
 import type { WantedObject } from '../announcer.ts'
 import type { KubeObject } from '../../kube/objects.ts'
-import { type ShownAddress, prefixOf } from '../shared/address.ts'
+import { type ShownAddress, prefixOf, servicesOf } from '../shared/address.ts'
 import { isWritten, ownLabels } from '../shared/own-objects.ts'
 import { type BGPConfiguration, apiVersion, entriesAnnotation, isConfiguration } from './resources.ts'
 
@@ -55,6 +55,5 @@ export function configurationOf(shown: readonly ShownAddress[], existing: readon
     },
     spec: { serviceLoadBalancerIPs: [...foreign, ...own].map((cidr) => ({ cidr })) },
   }
-  const subjects = shown.flatMap(({ services }) => services.map((service) => ({ service })))
-  return [{ object, subjects }]
+  return [{ object, subjects: servicesOf(shown) }]
 }

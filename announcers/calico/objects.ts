@@ -1,7 +1,14 @@
 import type { Announced, Announcements, Configured, ObjectConfiguration, Problem, WantedObject } from '../announcer.ts'
 import type { Key, KubeObject } from '../../kube/objects.ts'
 import { secrets } from '../../kube/resource.ts'
-import { type ShownAddress, announceableIpv4, parseAddress, prefixOf } from '../shared/address.ts'
+import {
+  type ShownAddress,
+  announceableIpv4,
+  parseAddress,
+  prefixOf,
+  problemsOf,
+  servicesOf,
+} from '../shared/address.ts'
 import { distinctProblems } from '../shared/order.ts'
 import { lacksSessions } from '../shared/sessions.ts'
 import { isWritten, omitTakenNames, ownLabels, ownName } from '../shared/own-objects.ts'
@@ -71,7 +78,7 @@ function configure(options: CalicoOptions, state: Announcements, existing: reado
   // Until Calico announces for us, other software may announce a disputed address, so that software stays for all.
   const waits = disputed.length > 0 && !hasBegun(all, existing)
   const waiting = waits ? all.filter((one) => !disputed.includes(one)) : []
-  const found = [...problems, ...refusals(disputed, pool), ...delays(waiting, { disputed, pool })]
+  const found = [...problems, ...disputeProblems(disputed, waiting, pool)]
   if (all.length === 0) return { wanted: list, problems: distinctProblems(found) }
   if (waits || disputed.length === all.length)
     return { wanted: kept(shown, existing), problems: distinctProblems(found), isHeld: true }
@@ -113,27 +120,28 @@ function filterOf(shown: readonly ShownAddress[]): WantedObject {
       exportV4: [{ action: 'Reject', source: 'RemotePeers' }, ...accepted, { action: 'Reject' }],
     },
   }
-  return { object, subjects: shown.flatMap(({ services }) => services.map((service) => ({ service }))) }
+  return { object, subjects: servicesOf(shown) }
 }
 
-function refusals(disputed: readonly ShownAddress[], pool: string | undefined): Problem[] {
-  const message =
-    `IPPool ${pool} is for load balancers, so Calico writes the status of this Service too, and nothing new is announced ` +
-    `for it. Delete ${pool}, or create the Service again with a loadBalancerClass that eip-admission serves, and not calico`
-  return disputed.flatMap(({ services }) => services).map((service) => ({ subject: { service }, message }))
-}
-
-/** The message for Services that Calico does not serve while others keep it from announcing anything. */
-function delays(
-  waiting: readonly ShownAddress[],
-  { disputed, pool }: { disputed: readonly ShownAddress[]; pool: string | undefined },
-): Problem[] {
-  const [first] = disputed.flatMap(({ services }) => services)
-  const message =
-    `IPPool ${pool} is for load balancers, so Calico writes the status of Service ${first} too, and announces nothing ` +
-    `for eip-admission until that ends. Delete ${pool}, or create that Service again with a loadBalancerClass that eip-admission ` +
-    `serves, and not calico`
-  return waiting.flatMap(({ services }) => services).map((service) => ({ subject: { service }, message }))
+/**
+ * The problems of Services whose status Calico writes too, and of others that have to wait because of them. `pool` is
+ * the reason.
+ */
+function disputeProblems(disputed: readonly ShownAddress[], waiting: readonly ShownAddress[], pool = ''): Problem[] {
+  const [first] = servicesOf(disputed)
+  const cause = `IPPool ${pool} is for load balancers, so Calico writes the status of`
+  const remedy = `with a loadBalancerClass that eip-admission serves, and not calico`
+  return [
+    ...problemsOf(
+      disputed,
+      `${cause} this Service too, and nothing new is announced for it. Delete ${pool}, or create the Service again ${remedy}`,
+    ),
+    ...problemsOf(
+      waiting,
+      `${cause} Service ${first?.service} too, and announces nothing for eip-admission until that ends. Delete ${pool}, ` +
+        `or create that Service again ${remedy}`,
+    ),
+  ]
 }
 
 /**

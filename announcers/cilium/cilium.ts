@@ -2,7 +2,7 @@ import type { KubeObject } from '../../kube/objects.ts'
 import type { Annotation } from '../../lib/annotation.ts'
 import { isDnsLabel } from '../../lib/names.ts'
 import { withoutClass } from '../../settings/service-policy.ts'
-import type { Announcer, FormerConfiguration } from '../announcer.ts'
+import type { FormerConfiguration } from '../announcer.ts'
 import type { LoadBalancerScheme } from '../setting.ts'
 import {
   countsOf,
@@ -16,7 +16,6 @@ import {
 import type { Software } from '../software.ts'
 import { ciliumSettings } from './checks.ts'
 import { bgpClass, ciliumObjects } from './objects.ts'
-import type { CiliumOptions } from './peers.ts'
 import { ciliumResources, secretsAnnotation } from './resources.ts'
 import { names } from '../../settings/installed-names.ts'
 import { shell } from '../../lib/remedy.ts'
@@ -47,12 +46,54 @@ const scheme: LoadBalancerScheme = {
       : { right: 'the name of a namespace after the slashes' },
 }
 
+const { peerConfigs, advertisements, overrides, clusterConfigs, pools } = ciliumResources
+const ownKinds = [peerConfigs, advertisements, overrides, clusterConfigs, pools]
+
+const annotations: readonly Annotation[] = [
+  {
+    name: request,
+    on: 'Service',
+    writers: ['user', 'eip-admission'],
+    values: 'IP addresses, separated by commas',
+    sentence: `Requests a user-chosen address from Cilium. eip-admission writes \`${nobodysAddress}\`, which is in no pool, so Cilium withdraws the address.`,
+  },
+  {
+    name: oldRequest,
+    on: 'Service',
+    writers: ['user'],
+    values: 'IP addresses, separated by commas',
+    sentence: 'The name of the same annotation up to Cilium 1.15.',
+  },
+  {
+    name: sharingKey,
+    on: 'Service',
+    writers: ['user', 'eip-admission'],
+    values: 'any text',
+    sentence:
+      'Services with the same text may share an address in Cilium. If the user does not set one, eip-admission writes the address.',
+  },
+  {
+    name: sharingNamespaces,
+    on: 'Service',
+    writers: ['user'],
+    values: 'names of namespaces, separated by commas',
+    sentence: "Any Service in these namespaces can get this Service's address in Cilium; `*` means every namespace.",
+  },
+  {
+    name: secretsAnnotation,
+    on: 'CiliumBGPPeerConfig',
+    writers: ['eip-admission'],
+    values: 'the name of a namespace',
+    sentence: `Where the Secret \`${names.bgpSecret}\` is, so that it is removed when the setting chooses other software.`,
+  },
+]
+
 /** Cilium. Its LB IPAM writes the status of a Service, and its agents announce that address. */
 export const ciliumSoftware: Software<'cilium'> = {
   schemes: { cilium: scheme },
   needs: 'bgp',
   kinds: ['cilium'],
-  annotations: annotations(),
+  annotations,
   requestAnnotations: [request, oldRequest],
   requests: () => ({ annotations: [request, oldRequest], besideSpec: true, nothing: nobodysAddress, sharingKey }),
   silencing: { [request]: nobodysAddress },
@@ -84,13 +125,8 @@ export const ciliumSoftware: Software<'cilium'> = {
     { apiGroups: ['cilium.io'], resources: ['ciliumbgpnodeconfigs'], verbs: ['list'] },
     secretRule,
   ],
-  left: { kinds: ownKinds(), texts: ciliumLeft },
-  announcer: ({ secretsNamespace }) => cilium({ secretsNamespace }),
-  former: ({ kind }) => (kind === 'cilium' ? undefined : formerCilium),
-}
-
-function cilium(options: CiliumOptions): Announcer {
-  return {
+  left: { kinds: ownKinds, texts: ciliumLeft },
+  announcer: ({ secretsNamespace }) => ({
     name: 'cilium',
     // spec.loadBalancerIP is a request already. The ledger adds the sharing key, which a user may have written.
     request: () => ({}),
@@ -103,8 +139,9 @@ function cilium(options: CiliumOptions): Announcer {
       clearsStatus: true,
       restoresStatus: true,
     },
-    configuration: ciliumObjects(options),
-  }
+    configuration: ciliumObjects({ secretsNamespace }),
+  }),
+  former: ({ kind }) => (kind === 'cilium' ? undefined : formerCilium),
 }
 
 /**
@@ -113,16 +150,11 @@ function cilium(options: CiliumOptions): Announcer {
  */
 const formerCilium: FormerConfiguration = {
   selector: ownSelector,
-  kinds: ownKinds(),
+  kinds: ownKinds,
   configurations: (found) =>
     found.length === 0
       ? []
       : secretNamespaces(found, ofSecret).map((secretsNamespace) => ciliumObjects({ secretsNamespace })),
-}
-
-function ownKinds() {
-  const { peerConfigs, advertisements, overrides, clusterConfigs, pools } = ciliumResources
-  return [peerConfigs, advertisements, overrides, clusterConfigs, pools]
 }
 
 const ofSecret = { annotation: secretsAnnotation, usual: 'kube-system' }
@@ -131,51 +163,10 @@ function ciliumLeft(objects: readonly KubeObject[]): string[] {
   const ours = objects.filter(isWritten)
   if (ours.length === 0) return []
   const deletions = [
-    `\`kubectl delete ${kubectlNames(ownKinds())} -l ${ownSelector}\``,
+    `\`kubectl delete ${kubectlNames(ownKinds)} -l ${ownSelector}\``,
     ...secretNamespaces(ours, ofSecret).map(secretDeletion),
   ]
   return [
-    `Cilium continues announcing: ${countsOf(ownKinds(), ours)} stay. To end all announcements, run ${deletions.join(', then ')}.`,
-  ]
-}
-
-function annotations(): readonly Annotation[] {
-  return [
-    {
-      name: request,
-      on: 'Service',
-      writers: ['user', 'eip-admission'],
-      values: 'IP addresses, separated by commas',
-      sentence: `Requests a user-chosen address from Cilium. eip-admission writes \`${nobodysAddress}\`, which is in no pool, so Cilium withdraws the address.`,
-    },
-    {
-      name: oldRequest,
-      on: 'Service',
-      writers: ['user'],
-      values: 'IP addresses, separated by commas',
-      sentence: 'The name of the same annotation up to Cilium 1.15.',
-    },
-    {
-      name: sharingKey,
-      on: 'Service',
-      writers: ['user', 'eip-admission'],
-      values: 'any text',
-      sentence:
-        'Services with the same text may share an address in Cilium. If the user does not set one, eip-admission writes the address.',
-    },
-    {
-      name: sharingNamespaces,
-      on: 'Service',
-      writers: ['user'],
-      values: 'names of namespaces, separated by commas',
-      sentence: "Any Service in these namespaces can get this Service's address in Cilium; `*` means every namespace.",
-    },
-    {
-      name: secretsAnnotation,
-      on: 'CiliumBGPPeerConfig',
-      writers: ['eip-admission'],
-      values: 'the name of a namespace',
-      sentence: `Where the Secret \`${names.bgpSecret}\` is, so that it is removed when the setting chooses other software.`,
-    },
+    `Cilium continues announcing: ${countsOf(ownKinds, ours)} stay. To end all announcements, run ${deletions.join(', then ')}.`,
   ]
 }

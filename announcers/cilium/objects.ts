@@ -9,7 +9,7 @@ import type {
 } from '../announcer.ts'
 import type { KubeObject, Condition } from '../../kube/objects.ts'
 import { secrets } from '../../kube/resource.ts'
-import { type ShownAddress, announceableIpv4, parseAddress } from '../shared/address.ts'
+import { type ShownAddress, announceableIpv4, parseAddress, problemsOf, servicesOf } from '../shared/address.ts'
 import { distinctProblems, distinct } from '../shared/order.ts'
 import { lacksSessions } from '../shared/sessions.ts'
 import { isWritten, lacks, omitTakenNames, ownLabels, ownName } from '../shared/own-objects.ts'
@@ -100,7 +100,7 @@ function advertisementOf(shown: readonly ShownAddress[]): WantedObject[] {
     metadata: { name: ownName, labels: ownLabels },
     spec: { advertisements },
   }
-  return [{ object, subjects: services.map((service) => ({ service })) }]
+  return [{ object, subjects: servicesOf([{ services }]) }]
 }
 
 /** The problems that Cilium reports about what we wrote. */
@@ -112,16 +112,14 @@ export function reportedProblems(reports: readonly KubeObject[], state: Announce
 }
 
 /** The message about each condition that is True. `mayPass`: it may take Cilium a moment to clear the condition. */
-const meanings: Record<string, { message: string; mayPass: boolean }> = {
+const meanings: Record<string, { message: string; mayPass?: true }> = {
   'cilium.io/PoolConflict': {
     message:
       'Cilium does not use the pool of the address, because another pool has it too; remove it from the other one',
-    mayPass: false,
   },
   'cilium.io/ConflictingClusterConfig': {
     message:
       'no BGP session is configured, because Cilium uses one CiliumBGPClusterConfig for each node and another one selects this node; narrow its nodeSelector',
-    mayPass: false,
   },
   'cilium.io/NoMatchingNode': {
     message: 'no BGP session is configured, because no CiliumNode has the label kubernetes.io/hostname of this node',
@@ -142,16 +140,14 @@ function conditionProblems(report: KubeObject, state: Announcements): Problem[] 
     const meaning = meanings[type]
     if (!meaning || status !== 'True') return []
     const message = words === '' ? meaning.message : `${meaning.message} (${words})`
-    const { mayPass } = meaning
-    return subjectsOf(report, state).map((subject) => ({ subject, message, ...(mayPass && { mayPass }) }))
+    return subjectsOf(report, state).map((subject) => ({ ...meaning, subject, message }))
   })
 }
 
 function subjectsOf(report: KubeObject, { addresses, nodes }: Announcements): Subject[] {
   const { name } = report.metadata
   if (isPool(report)) {
-    const own = addresses.filter(({ address }) => poolName(address) === name)
-    return own.flatMap(({ services }) => services).map((service) => ({ service }))
+    return servicesOf(addresses.filter(({ address }) => poolName(address) === name))
   }
   const own = isClusterConfig(report) ? nodes.filter(({ node }) => clusterConfigName(node) === name) : nodes
   return own.map(({ node }) => ({ node }))
@@ -200,6 +196,5 @@ function wakingProblems(
     `nothing is written for Cilium yet: its first address pool makes Cilium remove the address that another program wrote ` +
     `into the status of Service ${endangered.toSorted()[0]}${others}. Give such Services the loadBalancerClass of their ` +
     'program. If Cilium may serve them, create a CiliumLoadBalancerIPPool with their addresses yourself'
-  const services = new Set(addresses.flatMap((announced) => announced.services))
-  return [...services].map((service) => ({ subject: { service }, message }))
+  return problemsOf(addresses, message)
 }

@@ -1,7 +1,7 @@
 import type { Announcements, Problem, WantedObject } from '../announcer.ts'
 import { type Key, type KubeObject, splitKey } from '../../kube/objects.ts'
 import { type IpAddress, isInRanges } from '../../lib/ip-address.ts'
-import { type ShownAddress, nameOf, parseAddress, prefixOf } from '../shared/address.ts'
+import { type ShownAddress, nameOf, parseAddress, prefixOf, servicesOf } from '../shared/address.ts'
 import { compareTexts, distinct } from '../shared/order.ts'
 import { isWritten, ownLabels, ownName } from '../shared/own-objects.ts'
 import type { LabelSelector } from '../../lib/label-selector.ts'
@@ -26,7 +26,7 @@ export function poolsOf(shown: readonly ShownAddress[], existing: readonly KubeO
   const problems: Problem[] = []
   for (const { address, services } of shown) {
     const name = poolName(address.text) ?? ''
-    const subjects = services.map((service) => ({ service }))
+    const subjects = servicesOf([{ services }])
     const foreign = pools.find((one) => !isWritten(one) && holds(one, address))
     if (foreign) problems.push(...subjects.map((subject) => ({ subject, message: overlap(address, foreign) })))
     if (foreign && !ours.has(name)) continue
@@ -52,12 +52,7 @@ export function keptPools(
   existing: readonly KubeObject[],
 ): WantedObject[] {
   const written = new Set(wanted.map(({ object }) => object.metadata.name))
-  const kept = new Map(
-    [...undecided, ...leaving].map(({ address, services }) => [
-      poolName(address),
-      services.map((service) => ({ service })),
-    ]),
-  )
+  const kept = new Map([...undecided, ...leaving].map((one) => [poolName(one.address), servicesOf([one])]))
   return existing
     .filter((one) => isPool(one) && isWritten(one) && !written.has(one.metadata.name) && kept.has(one.metadata.name))
     .map((object) => ({ object, subjects: kept.get(object.metadata.name) ?? [] }))
@@ -79,19 +74,12 @@ function overlap({ text }: IpAddress, { metadata: { name } }: KubeObject): strin
  */
 function servicesSelector(services: readonly Key[]): LabelSelector {
   const parts = services.map(splitKey)
-  const among = (key: string, values: string[]) => ({ key, operator: 'In', values: distinct(values) })
-  return {
-    matchExpressions: [
-      among(
-        'io.kubernetes.service.namespace',
-        parts.map(({ namespace }) => namespace),
-      ),
-      among(
-        'io.kubernetes.service.name',
-        parts.map(({ name }) => name),
-      ),
-    ],
-  }
+  const among = (part: 'namespace' | 'name') => ({
+    key: `io.kubernetes.service.${part}`,
+    operator: 'In',
+    values: distinct(parts.map((one) => one[part])),
+  })
+  return { matchExpressions: [among('namespace'), among('name')] }
 }
 
 /** A selector for each namespace: together they select exactly these Services. */

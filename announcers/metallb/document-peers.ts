@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { countingLabel } from './ownership.ts'
-import { splitKey } from '../../kube/objects.ts'
+import { countingLabel, countingLabels } from './ownership.ts'
 import type { Session } from '../shared/sessions.ts'
 import { type JsonObject, isJsonObject } from '../../lib/json.ts'
 import type { ListChange } from './yaml-lists.ts'
@@ -93,10 +92,7 @@ const hostnameLabel = 'kubernetes.io/hostname'
 
 function countingSelectors({ counting, services }: CountedServices, peers: number): JsonObject[] {
   const some = services.length * peers > maxCountingSelectors ? services.slice(0, 1) : services
-  return some.map((service) => {
-    const { namespace, name } = splitKey(service)
-    return { 'match-labels': { [`${counting}/service-name`]: name, [`${counting}/service-namespace`]: namespace } }
-  })
+  return some.map((service) => ({ 'match-labels': countingLabels(counting, service) }))
 }
 
 function isOurs(item: unknown): boolean {

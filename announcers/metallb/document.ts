@@ -1,5 +1,5 @@
 import type { Announced, Announcements, DocumentConfiguration, Problem } from '../announcer.ts'
-import { type ShownAddress, parseAddress, prefixOf } from '../shared/address.ts'
+import { type ShownAddress, parseAddress, prefixOf, problemsOf } from '../shared/address.ts'
 import { type Miscounted, type PredecessorCounts, miscountedPeers, peerChange } from './document-peers.ts'
 import { distinct, distinctProblems } from '../shared/order.ts'
 import { possibleSessions } from '../shared/sessions.ts'
@@ -151,8 +151,7 @@ function poolChange(
   }))
   const problems = shown.flatMap((one) => {
     const pool = holder(one)
-    const message = poolConflict(one.address.text, `pool ${String(pool?.['name'])}`)
-    return pool ? one.services.map((service) => ({ subject: { service }, message })) : []
+    return pool ? problemsOf([one], poolConflict(one.address.text, `pool ${String(pool['name'])}`)) : []
   })
   return { change: { drop, alter, add }, problems }
 }

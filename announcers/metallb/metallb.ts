@@ -101,7 +101,7 @@ function sessionsCommand({ namespace }: { namespace: string }): Remedy {
 /** The MetalLB objects that we may have written under another setting: in another namespace, or in the other form. */
 function formerMetallbConfiguration(loadBalancer: LoadBalancer, marks: AnnouncerMarks): FormerConfiguration {
   const { objects, document } = configurations(marks)
-  const at = metallbConfigMapOf({ loadBalancer, metallbConfigMap: undefined })
+  const at = metallbConfigMapOf(loadBalancer)
   return {
     selector: ownSelector,
     kinds: metallbKinds,

@@ -29,6 +29,7 @@ import {
   ipAddressPools,
   isPeer,
   isPool,
+  isState,
   type BGPAdvertisement,
   isAdvertisement,
   type BGPPeer,
@@ -194,10 +195,6 @@ function namedSubjects({ addresses, nodes }: Announcements): NamedSubject[] {
     return { subject: { node }, words: [node, hostname, ...ofPeers] }
   })
   return [...ofServices, ...ofNodes]
-}
-
-function isState(report: KubeObject): report is ConfigurationState {
-  return report.kind === configurationStates.kind
 }
 
 function stateProblems({ metadata, status }: ConfigurationState, known: readonly NamedSubject[]): Problem[] {

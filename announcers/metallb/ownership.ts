@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../kube/objects.ts'
+import { type KubeObject, splitKey } from '../../kube/objects.ts'
 import type { LabelSelector } from '../../lib/label-selector.ts'
 import { isWritten, ownLabels } from '../shared/own-objects.ts'
 import { isAdvertisement, isPeer, isPool } from './resources.ts'
@@ -49,6 +49,12 @@ export function isOurs(marks: Omit<Marks, 'passwordSecret'>, object: KubeObject)
 
 /** A label that no node has, with which predecessors count the Services of a peer. */
 export const countingLabel = /^nomatch\.[^/]+\/service-name$/
+
+/** The labels that count a Service; `counting` is the predecessor's domain of them. */
+export function countingLabels(counting: string, service: string): Record<string, string> {
+  const { namespace, name } = splitKey(service)
+  return { [`${counting}/service-name`]: name, [`${counting}/service-namespace`]: namespace }
+}
 
 /** Whether a selector matches no node and only counts a predecessor's Service. */
 export function isCounting({ matchLabels = {} }: LabelSelector): boolean {

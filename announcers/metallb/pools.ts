@@ -2,7 +2,7 @@ import type { Announced, Announcements, Problem, WantedObject } from '../announc
 import { type KubeObject, splitKey } from '../../kube/objects.ts'
 import { type IpAddress, type IpFamily, isInRanges } from '../../lib/ip-address.ts'
 import { quote } from '../../lib/text.ts'
-import { type ShownAddress, announceableAddresses, parseAddress, prefixOf } from '../shared/address.ts'
+import { type ShownAddress, announceableAddresses, parseAddress, prefixOf, servicesOf } from '../shared/address.ts'
 import { compareTexts, distinct } from '../shared/order.ts'
 import { metallbPoolAnnotations } from './names.ts'
 import { type Marks, type ExistingObjects, labelsOf } from './ownership.ts'
@@ -58,7 +58,7 @@ export function poolsOf(
     if (!first) return []
     const known = held.map(holderOf).find((pool) => pool !== undefined)
     const facts = { name, family: first.family, labels: { ...known?.metadata.labels, ...labels, ...labelsOf(marks) } }
-    const subjects = group.flatMap(({ services }) => services.map((service) => ({ service })))
+    const subjects = servicesOf(group)
     const message = known ? undefined : unavailableReason(first, facts, { marks, existing })
     if (message === undefined) {
       const users = group.flatMap(({ address, services }) => [...services, ...(others.get(address.text) ?? [])])
@@ -103,12 +103,12 @@ export function undecidedPools(
   return left.flatMap((pool) => {
     const { name, labels = {} } = pool.metadata
     const { addresses } = pool.spec
-    const [first, ...others] = isWide(pool)
+    const held = isWide(pool)
       ? shown.filter(({ address }) => isInRanges(address, addresses))
       : (byPrefix.get(addresses.join()) ?? [])
+    const [first] = held
     if (!first) return []
-    const subjects = [first, ...others].flatMap(({ services }) => services.map((service) => ({ service })))
-    return [{ object: pool, facts: { name, family: first.address.family, labels }, subjects }]
+    return [{ object: pool, facts: { name, family: first.address.family, labels }, subjects: servicesOf(held) }]
   })
 }
 

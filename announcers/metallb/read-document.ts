@@ -60,11 +60,11 @@ function sharedNames(pools: readonly DocumentPool[]): string[] {
 
 function poolProblems({ name, protocol, addresses }: DocumentPool): string[] {
   if (name === '') return ['a pool has no name']
-  const problems = addresses.filter((range) => !isRange(range)).map((range) => `has ${JSON.stringify(range)}`)
+  const wrong = addresses.filter((range) => !isRange(range)).map((range) => JSON.stringify(range))
   return [
     ...(['bgp', 'layer2'].includes(protocol) ? [] : [`pool ${name} has no protocol, which must be bgp or layer2`]),
     ...(addresses.length > 0 ? [] : [`pool ${name} has no addresses`]),
-    ...problems.map((problem) => `pool ${name} ${problem}, where a network such as 192.0.2.1/32 or a range is right`),
+    ...wrong.map((range) => `pool ${name} has ${range}, where a network such as 192.0.2.1/32 or a range is right`),
   ]
 }
 

@@ -68,3 +68,4 @@ export const isPool = (object: KubeObject): object is IPAddressPool => object.ki
 export const isPeer = (object: KubeObject): object is BGPPeer => object.kind === bgpPeers.kind
 export const isAdvertisement = (object: KubeObject): object is BGPAdvertisement =>
   object.kind === bgpAdvertisements.kind
+export const isState = (object: KubeObject): object is ConfigurationState => object.kind === configurationStates.kind

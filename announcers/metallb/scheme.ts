@@ -53,16 +53,10 @@ function implied(
 }
 
 /** The MetalLB ConfigMap that the process may write; without a namespace, in every namespace. */
-export function metallbConfigMapOf({
-  loadBalancer: software,
-  metallbConfigMap,
-}: {
-  loadBalancer: LoadBalancer | undefined
-  metallbConfigMap: string | undefined
-}) {
-  const own = software && isMetallb(software) ? software : undefined
+export function metallbConfigMapOf(loadBalancer: LoadBalancer | undefined, given?: string) {
+  const own = loadBalancer && isMetallb(loadBalancer) ? loadBalancer : undefined
   const name = own && 'name' in own ? own.name : 'config'
-  return { namespace: own?.namespace, name: metallbConfigMap ?? name }
+  return { namespace: own?.namespace, name: given ?? name }
 }
 
 /** Only MetalLB's own kinds: other software has a namespace too. */

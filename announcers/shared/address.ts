@@ -23,6 +23,16 @@ export function nameOf({ text }: IpAddress): string {
 /** An address and the Services that show it, sorted and without duplicates. */
 export type ShownAddress = { address: IpAddress; services: string[] }
 
+/** The Services that show any of the addresses, as subjects. */
+export function servicesOf(shown: readonly Pick<ShownAddress, 'services'>[]): { service: string }[] {
+  return shown.flatMap(({ services }) => services.map((service) => ({ service })))
+}
+
+/** A problem of every Service that shows any of the addresses. */
+export function problemsOf(shown: readonly Pick<ShownAddress, 'services'>[], message: string): Problem[] {
+  return servicesOf(shown).map((subject) => ({ subject, message }))
+}
+
 /** The families that the software can announce, and why it cannot announce another address. */
 type Announceable = {
   families: readonly IpFamily[]
@@ -45,8 +55,7 @@ export function announceableAddresses(
       shown.set(address.text, { address, services: distinct([...known, ...services]) })
       continue
     }
-    const message = refusal(text, address)
-    problems.push(...services.map((service) => ({ subject: { service }, message })))
+    problems.push(...problemsOf([{ services }], refusal(text, address)))
   }
   const ordered = [...shown].toSorted(([one], [other]) => compareTexts(one, other))
   return { shown: ordered.map(([, one]) => one), problems: distinctProblems(problems) }

@@ -80,11 +80,8 @@ type Kinds = readonly Resource<KubeObject>[]
 
 /** The number of objects of each of these kinds, for people. */
 export function countsOf(kinds: Kinds, objects: readonly KubeObject[]): string {
-  const counts = kinds.map(({ kind }) => ({ kind, count: objects.filter((one) => one.kind === kind).length }))
-  return counts
-    .filter(({ count }) => count > 0)
-    .map(({ kind, count }) => `${count} ${kind}`)
-    .join(', ')
+  const counts = Map.groupBy(objects, (one) => one.kind)
+  return kinds.flatMap(({ kind }) => (counts.has(kind) ? `${counts.get(kind)?.length} ${kind}` : [])).join(', ')
 }
 
 /** The names of kinds for kubectl, with their group: MetalLB and Calico both have BGPPeers. */

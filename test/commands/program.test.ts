@@ -162,7 +162,7 @@ test('install reads the ConfigMap of MetalLB where serve reads it', async () => 
   writeFileSync(file, '{"apiKey":"hidden","projectID":"p","loadBalancer":"metallb:///lb/peers"}')
   const placeOf = async (line: string, vars = {}): Promise<unknown> => {
     const { install, err } = await typed(`install ${line}`, { env: vars })
-    return install ? metallbConfigMapOf(install) : err
+    return install ? metallbConfigMapOf(install.loadBalancer, install.metallbConfigMap) : err
   }
   assert.equal(await placeOf(''), { namespace: undefined, name: 'config' })
   assert.equal(await placeOf('--loadbalancer metallb:///lb'), { namespace: 'lb', name: 'config' })

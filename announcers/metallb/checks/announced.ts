@@ -75,13 +75,11 @@ function notInPool({ service, address, text }: HeldAddress, metallb: readonly Ku
     ingressOf(service).length > 0 ? undefined : otherPoolChoice(service.metadata.annotations ?? {}, pool.name)
   if (choice !== undefined) {
     const { namespace, name, annotations = {} } = service.metadata
-    const where = `is in IPAddressPool ${pool.name}, and annotation ${choice}: ${quote(annotations[choice] ?? '')} chooses another`
-    const remove = shell`kubectl annotate service -n ${namespace} ${name} ${choice}-`
     return {
       level: 'error',
-      what: `${what} ${where}`,
+      what: `${what} is in IPAddressPool ${pool.name}, and annotation ${choice}: ${quote(annotations[choice] ?? '')} chooses another`,
       why: 'MetalLB refuses it, so the Service stays pending',
-      fix: remove,
+      fix: shell`kubectl annotate service -n ${namespace} ${name} ${choice}-`,
     }
   }
   if (pool.isAdvertised) return []
@@ -91,21 +89,20 @@ function notInPool({ service, address, text }: HeldAddress, metallb: readonly Ku
 /** The kind in which MetalLB, from 0.15 on, reports what its speakers announce. */
 const announcementKind = 'servicebgpstatuses.metallb.io'
 
-const unreported = (loadBalancer: LoadBalancer): SoftwareFinding => ({
-  level: 'manual',
-  what: 'this version of MetalLB does not report what its speakers announce',
-  why: 'MetalLB 0.15 and later report it',
-  fix: logCommand('speaker', loadBalancer),
-})
-
 export const speakers = defineSoftwareCheck({
   id: 'speakers',
   checks: 'A MetalLB speaker announces every held address to a peer, if MetalLB reports that (0.15 and later).',
   good: 'MetalLB reports no held address that it does not announce',
   needs: ['announcements', 'definitions', 'held'],
   judge({ announcements, definitions, held }, { loadBalancer }) {
+    const unreported: SoftwareFinding = {
+      level: 'manual',
+      what: 'this version of MetalLB does not report what its speakers announce',
+      why: 'MetalLB 0.15 and later report it',
+      fix: logCommand('speaker', loadBalancer),
+    }
     if (!definitions.some(({ metadata }) => metadata.name === announcementKind))
-      return held.length > 0 ? [unreported(loadBalancer)] : []
+      return held.length > 0 ? unreported : []
     const announced = announcements.filter(({ status }) => status?.peers?.length)
     const keys = new Set(announced.map(({ status }) => `${status?.serviceNamespace}/${status?.serviceName}`))
     return held

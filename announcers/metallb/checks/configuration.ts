@@ -3,9 +3,8 @@ import { type IpAddress, parseIpAddress, isInRanges } from '../../../lib/ip-addr
 import { type SoftwareFacts, type SoftwareFinding, type SoftwareFindings, defineSoftwareCheck } from '../../check.ts'
 import { describeCommand, editCommand } from '../../shared/programs.ts'
 import { readMetallbDocument } from '../read-document.ts'
-import { type ConfigurationState, configurationStates, isPool } from '../resources.ts'
+import { isPool, isState } from '../resources.ts'
 import { isWritten } from '../../shared/own-objects.ts'
-import type { LoadBalancer } from '../../setting.ts'
 import { logCommand, metallbContainers } from './programs.ts'
 import { shell } from '../../../lib/remedy.ts'
 
@@ -15,8 +14,14 @@ export const metallbReports = defineSoftwareCheck({
   good: 'MetalLB reports no problem with its configuration',
   needs: ['metallb'],
   judge({ metallb }, { loadBalancer }) {
-    const states = metallb.filter((object): object is ConfigurationState => object.kind === configurationStates.kind)
-    if (states.length === 0) return [unreported(loadBalancer)]
+    const states = metallb.filter(isState)
+    if (states.length === 0)
+      return {
+        level: 'manual',
+        what: 'MetalLB does not report whether it accepts its configuration',
+        why: 'MetalLB 0.15.3 and later report it',
+        fix: logCommand('controller', loadBalancer),
+      }
     return states
       .filter(({ status }) => status?.result === 'Invalid')
       .map((state) => ({
@@ -26,13 +31,6 @@ export const metallbReports = defineSoftwareCheck({
         fix: { command: describeCommand(state) },
       }))
   },
-})
-
-const unreported = (loadBalancer: LoadBalancer): SoftwareFinding => ({
-  level: 'manual',
-  what: 'MetalLB does not report whether it accepts its configuration',
-  why: 'MetalLB 0.15.3 and later report it',
-  fix: logCommand('controller', loadBalancer),
 })
 
 export const metallbDocumentCheck = defineSoftwareCheck({

@@ -1,11 +1,11 @@
-import { type KubeObject, type Node, type Service, keyOf, splitKey } from '../../../kube/objects.ts'
+import { type KubeObject, type Node, type Service, keyOf } from '../../../kube/objects.ts'
 import type { LabelSelector } from '../../../lib/label-selector.ts'
 import type { ObjectConfiguration, WantedObject } from '../../announcer.ts'
 import { compareTexts } from '../../shared/order.ts'
 import type { AnnouncerMarks } from '../../software.ts'
 import { metallbObjects } from '../objects.ts'
 import { isWritten } from '../../shared/own-objects.ts'
-import { type Marks, isCounting, isOurs, withoutOwnLabel } from '../ownership.ts'
+import { type Marks, countingLabels, isCounting, isOurs, withoutOwnLabel } from '../ownership.ts'
 import { type BGPAdvertisement, type BGPPeer, isAdvertisement, isPeer, isPool } from '../resources.ts'
 import { predecessorPeers, regionLabel } from './peers.ts'
 import { type WantedPool, predecessorPools } from './pools.ts'
@@ -156,13 +156,8 @@ function namesIn(known: ReadonlySet<string>, names: readonly string[]): readonly
 
 /** Selectors that match no node, with which the predecessor counts the Services that need a peer. */
 function countingSelectors({ services, marks: { counting } }: PredecessorFacts): LabelSelector[] {
-  return services
-    .map(keyOf)
-    .toSorted(compareTexts)
-    .map((key) => {
-      const { namespace, name } = splitKey(key)
-      return { matchLabels: { [`${counting}/service-namespace`]: namespace, [`${counting}/service-name`]: name } }
-    })
+  const keys = services.map(keyOf).toSorted(compareTexts)
+  return keys.map((key) => ({ matchLabels: countingLabels(counting, key) }))
 }
 
 /** Whether the predecessor had one peer for all nodes of a region, as MetalLB with FRR requires. */
