@@ -26,21 +26,6 @@ import type { Halt } from './assigning-plan.ts'
 import { type NodeProbes, nodeProbes } from './node-probes.ts'
 import { servedBy, serviceNameLabel, serviceNodes, withoutUnused } from './service-nodes.ts'
 
-type Deps = Pick<
-  Dependencies,
-  | 'announcer'
-  | 'vendor'
-  | 'client'
-  | 'ledger'
-  | 'caches'
-  | 'machines'
-  | 'want'
-  | 'events'
-  | 'metrics'
-  | 'log'
-  | 'settings'
->
-
 /** The part that routes the addresses of Services to machines, if the provider assigns them. */
 export type ServiceAssigning = {
   declaration: ControllerDeclaration
@@ -54,7 +39,7 @@ export type ServiceAssigning = {
 }
 
 /** Declares the controller; undefined if announcing software routes the addresses to nodes. */
-export function serviceAssigning(deps: Deps, writeMs: () => number): ServiceAssigning | undefined {
+export function serviceAssigning(deps: Dependencies, writeMs: () => number): ServiceAssigning | undefined {
   const { announcer, vendor, caches } = deps
   if (!announcer.assignment) return undefined
   const { assignments } = vendor
@@ -104,7 +89,7 @@ type Parts = {
   writeMs: () => number
 }
 
-function makeReconciler(deps: Deps, { assignments, slices, probes, arrived, writeMs }: Parts): Assigning {
+function makeReconciler(deps: Dependencies, { assignments, slices, probes, arrived, writeMs }: Parts): Assigning {
   const { caches, vendor, ledger } = deps
   const shownBy = (address: string) => statesShowing(deps, address)
   const servedFrom = (address: string) => shownBy(address).map(({ service }) => servedBy(service, slices.list()))
@@ -145,7 +130,7 @@ const recentMs = 60_000
 function recordedIn({
   caches,
   ledger,
-}: Deps): Pick<AssigningDeps, 'reservationOf' | 'isReleasing' | 'foreignReason' | 'tenancyOf'> {
+}: Dependencies): Pick<AssigningDeps, 'reservationOf' | 'isReleasing' | 'foreignReason' | 'tenancyOf'> {
   const recordOf = (address: string) =>
     decidingRecord(address, caches.records.list(), (key) => caches.services.get(key))
   return {
@@ -173,7 +158,7 @@ function haltOf(state: ClusterState): Halt | undefined {
 }
 
 /** The Services that show an address. Nothing that people write on a Service names its second address. */
-function statesShowing(deps: Pick<Deps, 'caches' | 'want'>, address: string): ServiceState[] {
+function statesShowing(deps: Pick<Dependencies, 'caches' | 'want'>, address: string): ServiceState[] {
   const records = deps.caches.records.list()
   const second = records.find((record) => record.status?.address === address && isSecond(record))
   const key = second && claimKey(second)
@@ -182,7 +167,7 @@ function statesShowing(deps: Pick<Deps, 'caches' | 'want'>, address: string): Se
   )
 }
 
-function changes({ caches }: Deps, of: { slices: Reflector<EndpointSlice>; all: () => string[] }): Watch[] {
+function changes({ caches }: Dependencies, of: { slices: Reflector<EndpointSlice>; all: () => string[] }): Watch[] {
   const { services, records, nodes } = caches
   const shownBy = (key: Key) => addressesOf(caches, key, services.get(key))
   return [
@@ -199,7 +184,11 @@ function changes({ caches }: Deps, of: { slices: Reflector<EndpointSlice>; all: 
 }
 
 /** The addresses of a Service: the one in its spec, and that of its second record. */
-function addressesOf({ records }: Pick<Deps['caches'], 'records'>, key: Key, service: Service | undefined): string[] {
+function addressesOf(
+  { records }: Pick<Dependencies['caches'], 'records'>,
+  key: Key,
+  service: Service | undefined,
+): string[] {
   const seconds = secondKeys(key).flatMap((second) => records.get(recordName(second))?.status?.address ?? [])
   const first = canonicalIpAddress(service?.spec.loadBalancerIP ?? '')
   return first ? [first, ...seconds] : seconds
@@ -226,7 +215,7 @@ function shownOnArrival(announcer: Announcer, { isAssigned }: Pick<Assigning, 'i
   }
 }
 
-function tell({ events, caches, log }: Deps, { address, services, move }: Arrival): void {
+function tell({ events, caches, log }: Dependencies, { address, services, move }: Arrival): void {
   if (!move) return
   const { from, to, why } = move
   log.info({ address, from, to, why }, 'address assigned')
@@ -241,7 +230,7 @@ function tell({ events, caches, log }: Deps, { address, services, move }: Arriva
 }
 
 /** Nothing notifies us when a person or another program moves an address, so it is listed periodically. */
-function readRepeatedly(deps: Deps, reconciler: Assigning, signal: AbortSignal): Promise<void> {
+function readRepeatedly(deps: Dependencies, reconciler: Assigning, signal: AbortSignal): Promise<void> {
   const { sweepIntervalMs: everyMs } = deps.settings.cluster
   return repeatLater(() => read(deps, reconciler, signal), { everyMs, signal, clock: systemClock })
 }
@@ -250,7 +239,7 @@ function readRepeatedly(deps: Deps, reconciler: Assigning, signal: AbortSignal):
  * The first choice of a machine needs the list of all. Without it, only the provider's refusals show which machines
  * cannot have an address.
  */
-async function knowMachines({ machines, log }: Deps, signal: AbortSignal): Promise<void> {
+async function knowMachines({ machines, log }: Dependencies, signal: AbortSignal): Promise<void> {
   try {
     await machines.within(recentMs, signal)
   } catch (error) {
@@ -258,7 +247,7 @@ async function knowMachines({ machines, log }: Deps, signal: AbortSignal): Promi
   }
 }
 
-async function read({ log }: Deps, { readAll }: Assigning, signal: AbortSignal): Promise<void> {
+async function read({ log }: Dependencies, { readAll }: Assigning, signal: AbortSignal): Promise<void> {
   try {
     await readAll(signal)
   } catch (error) {

@@ -4,7 +4,7 @@ import { planWarm, unusedFor, type WarmPlan } from '../../ledger/available/warm-
 import { locate } from '../../ledger/want/location.ts'
 import { sights } from '../../lib/sights.ts'
 import type { Dependencies } from '../dependencies.ts'
-import type { ElasticIP } from '../../ledger/record/elastic-ip.ts'
+import type { LedgerWork } from '../../ledger/ledger.ts'
 import type { Reconciler } from '../loop/reconciler.ts'
 
 /** The only key of the warm pool, which is planned as a whole. */
@@ -28,6 +28,7 @@ export function warmPoolController(deps: Deps): ControllerDeclaration {
   const seen = sights(() => performance.now())
   return {
     reconciler: warmPool({
+      ledger,
       plan: () => {
         // A location's spelling may be no code. Bought as written, its address would never match a Service.
         if (size > 0 && deps.locations.current() === undefined) return undefined
@@ -38,8 +39,6 @@ export function warmPoolController(deps: Deps): ControllerDeclaration {
             : new Set<string>()
         return planWarm({ records: records.list(), locations, size, unusedForMs: unusedFor(seen, locations), graceMs })
       },
-      add: ledger.addWarm,
-      release: ledger.endWarm,
       report: (reason) => log.info({ reason }, 'the warm pool could not be filled'),
     }),
     watches: [watch(services, () => [warmPoolKey], gatherMs), watch(records, () => [warmPoolKey], gatherMs)],
@@ -60,28 +59,25 @@ function locationsOf({ caches, vendor, locations, want }: Deps): Set<string> {
 }
 
 type WarmPoolDeps = {
+  ledger: Pick<LedgerWork, 'addWarm' | 'endWarm'>
   /** Undefined while the provider's locations are unknown. */
   plan: () => WarmPlan | undefined
-  /** Writes the record of one more warm address; returns the reason if there can be none. */
-  add: (warm: WarmPlan['add'][number], signal: AbortSignal) => Promise<string | undefined>
-  release: (source: ElasticIP, signal: AbortSignal) => Promise<unknown>
   /** Receives each new reason why the pool is not filled. */
   report: (reason: string) => void
 }
 
 /** Keeps the warm pool at its size. It only writes and ends records; each address is reserved by its own controller. */
-export function warmPool(deps: WarmPoolDeps): Reconciler {
+export function warmPool({ ledger, plan: planNow, report }: WarmPoolDeps): Reconciler {
   let reported: string | undefined
   return {
     name: 'warm-pool',
     async reconcile(_key, signal) {
-      const plan = deps.plan()
+      const plan = planNow()
       if (!plan) return { againInMs: unknownMs }
-      const { add, surplus } = plan
-      for (const source of surplus) await deps.release(source, signal)
+      for (const source of plan.surplus) await ledger.endWarm(source, signal)
       let reason: string | undefined
-      for (const warm of add) reason = (await deps.add(warm, signal)) ?? reason
-      if (reason !== undefined && reason !== reported) deps.report(reason)
+      for (const warm of plan.add) reason = (await ledger.addWarm(warm, signal)) ?? reason
+      if (reason !== undefined && reason !== reported) report(reason)
       reported = reason
       return {}
     },

@@ -29,21 +29,6 @@ import { failureEvent } from '../loop/reconcile-key.ts'
 import { serviceCondition } from './service-condition.ts'
 import { recordsOfFreedAddresses } from '../../ledger/record/address-use.ts'
 
-type Deps = Pick<
-  Dependencies,
-  | 'client'
-  | 'caches'
-  | 'ledger'
-  | 'want'
-  | 'locations'
-  | 'ownAddresses'
-  | 'events'
-  | 'metrics'
-  | 'announcer'
-  | 'vendor'
-  | 'settings'
->
-
 /** How addresses reach nodes: by announcing software, or by the provider's assignments. */
 type Reach = {
   announcing: Pick<Announcing, 'findAnnouncement' | 'problemOf'> | undefined
@@ -52,7 +37,10 @@ type Reach = {
 }
 
 /** Gives Services their addresses and releases them. Steps that wait for the provider have their own workers. */
-export function serviceControllers(given: Deps, { announcing, assigning, writeMs }: Reach): ControllerDeclaration[] {
+export function serviceControllers(
+  given: Dependencies,
+  { announcing, assigning, writeMs }: Reach,
+): ControllerDeclaration[] {
   const deps = { ...given, announcer: assigning?.announcer ?? given.announcer }
   const { keysOf, ofRecord } = addressKeys(deps)
   const reconcilerDeps = makeReconcilerDeps(
@@ -89,7 +77,7 @@ const now = () => new Date()
 /** Changes come in bursts, and the condition needs only the final state. */
 const gatherMs = 500
 
-function conditionController(deps: Deps, announcing: Reach['announcing']): ControllerDeclaration {
+function conditionController(deps: Dependencies, announcing: Reach['announcing']): ControllerDeclaration {
   const { client, caches, want, announcer, ledger, settings } = deps
   const { services, records } = caches
   const events = deps.events.of('service-controller')
@@ -123,7 +111,7 @@ function findInAny({ announcing, assigning }: Pick<Reach, 'announcing' | 'assign
 }
 
 /** The common parts of the controllers of Services. */
-function common({ caches: { services, records }, settings, events }: Deps) {
+function common({ caches: { services, records }, settings, events }: Dependencies) {
   return {
     needs: [services, records],
     concurrency: settings.process.concurrentServiceSyncs,
@@ -138,7 +126,7 @@ function common({ caches: { services, records }, settings, events }: Deps) {
 }
 
 /** The changes after which a Service is reconciled. */
-function changes(deps: Deps): Watch[] {
+function changes(deps: Dependencies): Watch[] {
   const { services, records } = deps.caches
   const { unboundGraceMs } = deps.settings.cluster
   const waitingFor = (record: ElasticIP | undefined) =>
@@ -181,7 +169,7 @@ function isWaiting({ metadata }: Service, { kind }: Want): boolean {
 }
 
 /** The keys of the addresses of a Service: the first, and a second one that exists or is wanted. */
-function addressKeys({ caches: { services, records }, want, vendor }: Deps) {
+function addressKeys({ caches: { services, records }, want, vendor }: Dependencies) {
   const wantsSecond = (service: Service, second: AddressKey) => {
     const wanted = want(service)
     return wanted.kind === 'reserve' && wanted.second && second === secondKey(keyOf(service), wanted.second.family)
@@ -216,7 +204,7 @@ function requests({ metadata: { name } }: ElasticIP): (service: Service) => bool
 }
 
 function makeReconcilerDeps(
-  deps: Deps,
+  deps: Dependencies,
   findAnnouncement: Announcing['findAnnouncement'],
   unassign: ReleaseDeps['unassign'],
 ): ServiceAddressDeps {
@@ -247,8 +235,7 @@ function makeReconcilerDeps(
       requestAnnotations,
       want,
       now,
-      ...ledger,
-      claim: (claim, signal) => ledger.claims.claim(claim, signal),
+      ledger,
       release: ledger.releaseWith(unassign),
       event: (service, event) => events.record(service, event),
       onMissedByAdmission: () => deps.metrics.add('eip_admission_services_without_admission_total', {}),
@@ -261,7 +248,7 @@ function makeReconcilerDeps(
  * addresses. If a person gave it to a machine outside the cluster, it stays there, and the provider refuses the
  * deletion.
  */
-function leftAssignments({ vendor, caches }: Deps, writeMs: () => number): ReleaseDeps['unassign'] {
+function leftAssignments({ vendor, caches }: Dependencies, writeMs: () => number): ReleaseDeps['unassign'] {
   const { assignments, providerIds } = vendor
   if (!assignments) return undefined
   return async ({ id, marks }, signal) => {

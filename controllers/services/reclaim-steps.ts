@@ -6,22 +6,29 @@ import {
   isKeptByProtection,
   isRetainForbidden,
 } from '../../ledger/want/reclaim.ts'
+import type { Service } from '../../kube/objects.ts'
+import type { ValuePolicy } from '../../settings/service-policy.ts'
 import type { ServiceStep } from './service-step.ts'
 import type { ServiceSeen } from './service-state.ts'
 
 /**
  * The reclaim policy on the Service itself, whatever else is wrong with it. Without one the record's policy applies,
- * which a person may have changed. For an address that an ElasticIP lends, the operator decides.
+ * which a person may have changed.
  */
-function statedReclaimPolicy(seen: ServiceSeen): ReclaimPolicy | undefined {
-  const { service, policy } = seen
-  return service && !isLent(seen) ? annotatedReclaimPolicy(service, policy) : undefined
-}
+const statedReclaimPolicy = (seen: ServiceSeen) => decidedBy(seen, annotatedReclaimPolicy)
 
 /** The same at the moment when the Service gives up the address. */
-function lastReclaimPolicy(seen: ServiceSeen): ReclaimPolicy | undefined {
+const lastReclaimPolicy = (seen: ServiceSeen) => decidedBy(seen, finalReclaimPolicy)
+
+const isProtected = (seen: ServiceSeen) => decidedBy(seen, isKeptByProtection) ?? false
+
+/** The Service's own decision; undefined for an address that an ElasticIP lends, because the operator decides there. */
+function decidedBy<Decided>(
+  seen: ServiceSeen,
+  decide: (service: Service, policy: ValuePolicy) => Decided,
+): Decided | undefined {
   const { service, policy } = seen
-  return service && !isLent(seen) ? finalReclaimPolicy(service, policy) : undefined
+  return service && !isLent(seen) ? decide(service, policy) : undefined
 }
 
 function isLent({ wanted, record }: ServiceSeen): boolean {
@@ -69,11 +76,6 @@ function noteReclaim(record: ElasticIP, reclaim: ReclaimPolicy | undefined): Ser
 function noteProtection(seen: ServiceSeen, record: ElasticIP): ServiceStep | undefined {
   const isNow = isProtected(seen)
   return isNow === wasProtected(record) ? undefined : { do: 'note-protection', record, isProtected: isNow }
-}
-
-function isProtected(seen: ServiceSeen): boolean {
-  const { service, policy } = seen
-  return service !== undefined && !isLent(seen) && isKeptByProtection(service, policy)
 }
 
 function wasProtected({ metadata }: ElasticIP): boolean {

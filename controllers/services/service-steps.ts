@@ -1,8 +1,7 @@
 import type { ManagedFieldsEntry } from '../../kube/managed-fields.ts'
 import { type Key, keyOf, type Service } from '../../kube/objects.ts'
-import type { Claim, ClaimResult } from '../../ledger/claim/claim-spec.ts'
-import type { AddressKey, ElasticIP, ReclaimPolicy } from '../../ledger/record/elastic-ip.ts'
-import type { ReleaseOptions, ReleaseResult } from '../../ledger/release/release.ts'
+import type { LedgerWork } from '../../ledger/ledger.ts'
+import type { AddressKey, ElasticIP } from '../../ledger/record/elastic-ip.ts'
 import { familyNames } from '../../lib/ip-address.ts'
 import { firstItems } from '../../lib/text.ts'
 import { addressAnnotation, serviceFinalizer, upstreamFinalizer } from '../../ledger/record/names.ts'
@@ -23,21 +22,12 @@ import {
   withdraw,
 } from './withdrawal.ts'
 
-export type StepDeps = PostponeDeps &
-  WithdrawalDeps & {
-    claim: (claim: Claim, signal: AbortSignal) => Promise<ClaimResult>
-    bind: (of: { record: ElasticIP; uid: string }, signal: AbortSignal) => Promise<void>
-    setReclaimPolicy: (of: { record: ElasticIP; reclaim: ReclaimPolicy }, signal: AbortSignal) => Promise<void>
-    noteProtection: (of: { record: ElasticIP; isProtected: boolean }, signal: AbortSignal) => Promise<void>
-    holdRecord: (record: ElasticIP, signal: AbortSignal) => Promise<void>
-    observeRecord: (record: ElasticIP, signal: AbortSignal) => Promise<void>
-    release: (of: ReleaseOptions, signal: AbortSignal) => Promise<ReleaseResult>
-    recoverRecords: (of: { service: Key; address: string }, signal: AbortSignal) => Promise<boolean>
-    retain: (record: ElasticIP, signal: AbortSignal) => Promise<void>
-    correctRecord: (record: ElasticIP, signal: AbortSignal) => Promise<string | undefined>
-    /** Called for each Service that admission should have completed, but did not review. */
-    onMissedByAdmission: () => void
-  }
+export type StepDeps = WithdrawalDeps & {
+  ledger: LedgerWork
+  release: ReturnType<LedgerWork['releaseWith']>
+  /** Called for each Service that admission should have completed, but did not review. */
+  onMissedByAdmission: () => void
+}
 
 /** Carries out one step; an outcome ends the reconcile. */
 export type CarryOut = (
@@ -70,12 +60,12 @@ export function serviceSteps(deps: StepDeps): CarryOut {
         `address ${step.address} is not released while another Service shows it: ${step.services.join(', ')}`,
       )
     if (step.do === 'correct-record') return correctRecord(deps, { step, service }, signal)
-    if (step.do === 'retain') await deps.retain(step.record, signal)
-    else if (step.do === 'hold-record') await deps.holdRecord(step.record, signal)
-    else if (step.do === 'observe-record') await deps.observeRecord(step.record, signal)
+    if (step.do === 'retain') await deps.ledger.retain(step.record, signal)
+    else if (step.do === 'hold-record') await deps.ledger.holdRecord(step.record, signal)
+    else if (step.do === 'observe-record') await deps.ledger.observeRecord(step.record, signal)
     else if (step.do === 'bind') await bind(deps, { ...step, service }, signal)
-    else if (step.do === 'set-reclaim-policy') await deps.setReclaimPolicy(step, signal)
-    else if (step.do === 'note-protection') await deps.noteProtection(step, signal)
+    else if (step.do === 'set-reclaim-policy') await deps.ledger.setReclaimPolicy(step, signal)
+    else if (step.do === 'note-protection') await deps.ledger.noteProtection(step, signal)
     else if (service) return carryOutOnService(deps, { step, key, service }, signal)
     return undefined
   }
@@ -97,7 +87,7 @@ async function carryOutOnService(
       deps.event(service, { type: 'Normal', reason: 'DeletedLoadBalancer', message: 'Deleted load balancer' })
       return write({ metadata: { finalizers: finalizers.filter((name) => !removed(step).includes(name)) } })
     case 'recover-records':
-      if (await deps.recoverRecords({ service: key, address: step.address }, signal)) return undefined
+      if (await deps.ledger.recoverRecords({ service: key, address: step.address }, signal)) return undefined
       return carryOutOnService(deps, { step: step.otherwise, key, service }, signal)
     case 'show-address':
       return write(showingPatch(deps, service, step.address))
@@ -132,7 +122,7 @@ async function correctRecord(
 ): Promise<undefined> {
   const { record, rival } = step
   const { name } = record.metadata
-  const address = await deps.correctRecord(record, signal)
+  const address = await deps.ledger.correctRecord(record, signal)
   const wrong = `ElasticIP ${name} had address ${record.status?.address}, which is that of ElasticIP ${rival.metadata.name}`
   if (address === undefined)
     throw new Error(
@@ -162,7 +152,7 @@ async function bind(
   { record, uid, service }: { record: ElasticIP; uid: string; service: Service | undefined },
   signal: AbortSignal,
 ): Promise<void> {
-  await deps.bind({ record, uid }, signal)
+  await deps.ledger.bind({ record, uid }, signal)
   // Admission returned the address to its previous Service.
   if (record.spec.claimRef?.uid === uid) warnOfReturn(deps, service)
 }
@@ -180,7 +170,10 @@ async function claim(
   const { do: _do, second, ...spec } = step
   const which = second ? `${familyNames[second.family]} address` : 'address'
   const isShown = service.metadata.annotations?.[addressAnnotation] !== undefined
-  const claimed = await deps.claim({ ...spec, key, uid: service.metadata.uid, isShown, wait: false }, signal)
+  const claimed = await deps.ledger.claims.claim(
+    { ...spec, key, uid: service.metadata.uid, isShown, wait: false },
+    signal,
+  )
   switch (claimed.kind) {
     case 'held':
       return undefined
@@ -278,19 +271,15 @@ function hidingPatch(deps: StepDeps, service: Service, address: string | undefin
   }
 }
 
-export type PostponeDeps = Pick<WithdrawalDeps, 'announcer' | 'event'> & {
-  postponeRelease: (of: { record: ElasticIP; reason: string }, signal: AbortSignal) => Promise<void>
-}
-
 /** Keeps the reservation of an address that is announced until its Service is deleted, and reports how to end that. */
 async function postponeRelease(
-  { announcer, event, postponeRelease: write }: PostponeDeps,
+  { announcer, event, ledger }: StepDeps,
   { record, service }: { record: ElasticIP; service: Service | undefined },
   signal: AbortSignal,
 ): Promise<undefined> {
   if (!service) return
   const until = `until Service ${keyOf(service)} is deleted`
-  await write({ record, reason: `${announcer.name} announces it ${until}` }, signal)
+  await ledger.postponeRelease({ record, reason: `${announcer.name} announces it ${until}` }, signal)
   const message =
     `${announcer.name} announces ${record.status?.address} ${until}, so its reservation stays. ` +
     'To release the address, delete the Service; to use it again, make the Service a LoadBalancer again'
@@ -298,10 +287,7 @@ async function postponeRelease(
 }
 
 /** Warns about a Service that regained an address that the software had not withdrawn. */
-function warnOfReturn(
-  { announcer, event }: Pick<PostponeDeps, 'announcer' | 'event'>,
-  service: Service | undefined,
-): void {
+function warnOfReturn({ announcer, event }: StepDeps, service: Service | undefined): void {
   const { name, withdrawsOnlyOnDeletion: rule } = announcer
   if (!service || !rule) return
   const message = `The Service has its address again, but ${name} may announce nothing for it: ${rule.afterReturn}`

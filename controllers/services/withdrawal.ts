@@ -41,29 +41,30 @@ export function restoreService(
 
 /** Removes the addresses from the Service's status, except the `kept` ones. */
 export function clearStatus(
-  { client, announcer, event, want }: WithdrawalDeps,
+  deps: WithdrawalDeps,
   service: Service,
   { isOverdue, kept = [] }: { isOverdue: boolean; kept?: string[] },
 ): Promise<undefined> {
-  event(service, isOverdue ? overdueEvent(announcer.name) : withdrawalEvent({ want }, service))
-  if (kept.length > 0) return showOnly({ client }, service, ({ ip = '' }) => kept.includes(ip))
+  const { client, announcer, event } = deps
+  event(service, isOverdue ? overdueEvent(announcer.name) : withdrawalEvent(deps, service))
+  if (kept.length > 0) return showOnly(client, service, ({ ip = '' }) => kept.includes(ip))
   return patchStatus(client, service, { loadBalancer: { ingress: null } })
 }
 
 /** Removes some addresses from the Service's status. */
 export function hideInStatus(
-  { client, event }: Pick<WithdrawalDeps, 'client' | 'event'>,
+  { client, event }: WithdrawalDeps,
   service: Service,
   addresses: string[],
 ): Promise<undefined> {
   const message = `Withdrawing ${addresses.join(', ')}`
   event(service, { type: 'Normal', reason: 'EnsuringLoadBalancer', message })
-  return showOnly({ client }, service, ({ ip = '' }) => !addresses.includes(canonicalIpAddress(ip) ?? ip))
+  return showOnly(client, service, ({ ip = '' }) => !addresses.includes(canonicalIpAddress(ip) ?? ip))
 }
 
 /** Two controllers may write the status of a Service with two addresses, so neither may undo the other's write. */
 function showOnly(
-  { client }: Pick<WithdrawalDeps, 'client'>,
+  client: KubeClient,
   service: Service,
   isShown: (entry: { ip?: string }) => boolean,
 ): Promise<undefined> {
@@ -73,10 +74,7 @@ function showOnly(
 }
 
 /** The annotations that undo a withdrawal, even one for other software, which would otherwise continue to obey it. */
-export function cancelWithdrawal(
-  { announcer }: Pick<WithdrawalDeps, 'announcer'>,
-  service: Service,
-): Record<string, null> {
+export function cancelWithdrawal({ announcer }: WithdrawalDeps, service: Service): Record<string, null> {
   if (!isWithdrawing(service)) return {}
   const { annotations = {} } = service.metadata
   const silencing = Object.entries(silencingAnnotations).filter(([name, value]) => annotations[name] === value)
@@ -107,7 +105,7 @@ function withdrawalPatch({ announcer, requestAnnotations, now }: WithdrawalDeps,
   }
 }
 
-function withdrawalEvent({ want }: Pick<WithdrawalDeps, 'want'>, service: Service): ServiceEvent {
+function withdrawalEvent({ want }: WithdrawalDeps, service: Service): ServiceEvent {
   const { metadata, spec } = service
   const wantsNone = ['nothing', 'foreign', 'managed'].includes(want(service).kind)
   if (metadata.deletionTimestamp !== undefined || wantsNone) return deletingEvent('Deleting load balancer')

@@ -296,8 +296,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
       requestAnnotations: policy.requestAnnotations,
       want: wanted,
       now: ownNow,
-      ...ledger,
-      claim: (claim, signal) => own.claim(claim, signal),
+      ledger: { ...ledger, claims: own },
       release: ledger.releaseWith(undefined),
       onMissedByAdmission: () => {},
       event: (_service, { type, message }) => options.events?.push(`${type} ${message}`),
@@ -320,8 +319,7 @@ function makeProcess(context: Context, identity: string, options: ProcessOptions
       const unusedForMs = unusedFor(seen, used)
       return planWarm({ records: api.stored(elasticIPs), locations: used, size, unusedForMs, graceMs })
     },
-    add: ledger.addWarm,
-    release: ledger.endWarm,
+    ledger,
     report: () => {},
   })
   return {
