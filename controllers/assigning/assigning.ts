@@ -3,8 +3,8 @@ import type { AssignedAddress } from '../../clouds/ports/assignments.ts'
 import type { Key } from '../../kube/objects.ts'
 import { inTurn } from '../../lib/in-turn.ts'
 import type { Announcement } from '../announcing/announcing.ts'
-import { forwardedKeys, type Watch } from '../loop/watch.ts'
-import { type Outcome, type Reconciler, runSteps } from '../loop/reconciler.ts'
+import { forwardedKeys } from '../loop/watch.ts'
+import { type Outcome, runSteps } from '../loop/reconciler.ts'
 import type { MovableNode } from '../moves/move-plan.ts'
 import type { TriedMove } from '../moves/mover.ts'
 import { type AssigningStep, type Halt, type SeenAddress, planAssigning } from './assigning-plan.ts'
@@ -41,21 +41,7 @@ export type AssigningDeps = MemoryDeps & {
 /** An address that now routes to a node. `move` is absent if it was there before we looked. */
 export type Arrival = { address: string; services: Key[]; move?: { from: string | undefined; to: string; why: string } }
 
-export type Assigning = Reconciler & {
-  /**
-   * Takes an address that no Service shows from its machine before its release. Undefined once no machine has it; else
-   * who shows it, as in `Announcing`.
-   */
-  free: (address: string) => Announcement | undefined
-  /** Whether the provider has shown the address on a machine. */
-  isAssigned: (address: string) => boolean
-  /** Forgets the previous term. */
-  begin: () => void
-  /** Reads every address of the project and its machines with one call, and enqueues those that changed. */
-  readAll: (signal: AbortSignal) => Promise<void>
-  /** Addresses to reconcile for reasons outside the cluster. */
-  watch: Watch
-}
+export type Assigning = ReturnType<typeof assigning>
 
 type Room = AssigningDeps & {
   memory: Memory
@@ -71,15 +57,17 @@ const patienceMs = 30_000
 const maxSteps = 12
 
 /** Moves each address to a node that can serve it, and takes it from all nodes before it is released. */
-export function assigning(deps: AssigningDeps): Assigning {
+export function assigning(deps: AssigningDeps) {
   const due = forwardedKeys()
   const room = { ...deps, memory: makeMemory(deps, due.add), turns: inTurn(), pace: unassignPace(deps.clock) }
   const { memory, clock, showing, reservationOf } = room
   return {
     name: 'assigning',
+    /** Addresses to reconcile for reasons outside the cluster. */
     watch: due.watch,
-    isAssigned: (address) => (memory.entries.get(address)?.view.machines().length ?? 0) > 0,
-    reconcile: (address, signal) =>
+    /** Whether the provider has shown the address on a machine. */
+    isAssigned: (address: string) => (memory.entries.get(address)?.view.machines().length ?? 0) > 0,
+    reconcile: (address: string, signal: AbortSignal) =>
       runSteps(
         {
           look: (aborted) => look(room, address, aborted),
@@ -91,7 +79,11 @@ export function assigning(deps: AssigningDeps): Assigning {
         },
         signal,
       ),
-    free(address) {
+    /**
+     * Takes an address that no Service shows from its machine before its release. Undefined once no machine has it; else
+     * who shows it, as in `Announcement`.
+     */
+    free(address: string): Announcement | undefined {
       const services = showing(address)
       if (services.length > 0) return { services }
       if (reservationOf(address) === undefined) return undefined
@@ -107,8 +99,10 @@ export function assigning(deps: AssigningDeps): Assigning {
       due.add(address)
       return { services: [] }
     },
-    begin: memory.forget,
-    readAll: memory.readAll,
+    /** Forgets the previous term. */
+    begin: () => memory.forget(),
+    /** Reads every address of the project and its machines with one call, and enqueues those that changed. */
+    readAll: (signal: AbortSignal) => memory.readAll(signal),
   }
 }
 

@@ -4,33 +4,7 @@ import type { Clock } from '../../kube/clock.ts'
 /** The provider's answer about an address, and why it is foreign. A foreign address is neither moved nor unassigned. */
 export type Answer = AssignedAddress & { foreign: string | undefined }
 
-/** The provider's last answer about one address, its age, and our changes since. */
-export type CloudView = {
-  /** The last answer; undefined before the first one, or if the address is deleted or foreign. */
-  assigned(): AssignedAddress | undefined
-  machines(): readonly string[]
-  /** Why the reservation is not the ledger's; undefined if it is. */
-  foreign(): string | undefined
-  /** Whether the last answer was about this reservation. */
-  isOf(id: string): boolean
-  /** The same, and nothing has made it doubtful since. */
-  isKnown(id: string): boolean
-  /** When the last answer arrived, from which its age counts; infinitely long ago if it is doubtful. */
-  answeredAtMs(): number
-  /**
-   * Accepts an answer, unless one of our changes ended after the question, so that the answer may be older. Returns
-   * whether it differs from the previous one. Soon after a move, an answer without a machine proves nothing.
-   */
-  answered(found: Answer | undefined, asked: Asked): boolean
-  /** Notes that a list lacks the address. The list may lag, so the address is read by its id. */
-  missed(asked: Pick<Asked, 'askedAtMs'>): void
-  /** Marks the last answer as no longer reliable. */
-  doubt(): void
-  /** Whether one of our changes is in progress. */
-  isChanging(): boolean
-  /** Executes a change. Unless its result is clear, only the next look shows it. */
-  change(work: () => Promise<ChangeResult>): Promise<void>
-}
+export type CloudView = ReturnType<typeof cloudView>
 
 /** The id in a question, and when it was asked. */
 export type Asked = { id: string; askedAtMs: number }
@@ -40,6 +14,7 @@ export type ChangeResult = { machines: string[] } | 'unchanged' | 'unclear'
 
 /** How long the provider may still show an address without the machine that just got it. */
 const settlingMs = 10_000
+const never = -Infinity
 
 type State = {
   last: Answer | undefined
@@ -52,33 +27,46 @@ type State = {
   isChanging: boolean
 }
 
-/** Makes a view before the first look. */
-export function cloudView(clock: Pick<Clock, 'now'>): CloudView {
-  const [never, nothing] = [-Infinity, undefined]
+/** The provider's last answer about one address, its age, and our changes since. There is no answer at first. */
+export function cloudView(clock: Pick<Clock, 'now'>) {
   const state: State = {
-    last: nothing,
-    readId: nothing,
+    last: undefined,
+    readId: undefined,
     answeredAtMs: never,
     changedAtMs: never,
     placedAtMs: never,
     isChanging: false,
   }
   const isOlder = ({ askedAtMs }: Pick<Asked, 'askedAtMs'>) => state.isChanging || state.changedAtMs > askedAtMs
-  const assigned = () => (state.last?.foreign === undefined ? state.last : undefined)
+  /** The last answer; undefined before the first one, or if the address is deleted or foreign. */
+  const assigned = (): AssignedAddress | undefined => (state.last?.foreign === undefined ? state.last : undefined)
   return {
     assigned,
-    machines: () => assigned()?.machines ?? [],
+    machines: (): readonly string[] => assigned()?.machines ?? [],
+    /** Why the reservation is not the ledger's; undefined if it is. */
     foreign: () => state.last?.foreign,
-    isOf: (id) => state.readId === id,
-    isKnown: (id) => state.readId === id && state.answeredAtMs !== never,
+    /** Whether the last answer was about this reservation. */
+    isOf: (id: string) => state.readId === id,
+    /** The same, and nothing has made it doubtful since. */
+    isKnown: (id: string) => state.readId === id && state.answeredAtMs !== never,
+    /** When the last answer arrived, from which its age counts; infinitely long ago if it is doubtful. */
     answeredAtMs: () => state.answeredAtMs,
-    answered: (found, asked) => !isOlder(asked) && take(state, found, { id: asked.id, nowMs: clock.now() }),
-    missed(asked) {
+    /**
+     * Accepts an answer, unless one of our changes ended after the question, so that the answer may be older. Returns
+     * whether it differs from the previous one. Soon after a move, an answer without a machine proves nothing.
+     */
+    answered: (found: Answer | undefined, asked: Asked) =>
+      !isOlder(asked) && take(state, found, { id: asked.id, nowMs: clock.now() }),
+    /** Notes that a list lacks the address. The list may lag, so the address is read by its id. */
+    missed(asked: Pick<Asked, 'askedAtMs'>) {
       if (!isOlder(asked) && state.answeredAtMs <= asked.askedAtMs) state.readId = undefined
     },
+    /** Marks the last answer as no longer reliable. */
     doubt: () => void (state.answeredAtMs = never),
+    /** Whether one of our changes is in progress. */
     isChanging: () => state.isChanging,
-    change: (work) => change(state, clock, work),
+    /** Executes a change. Unless its result is clear, only the next look shows it. */
+    change: (work: () => Promise<ChangeResult>) => change(state, clock, work),
   }
 }
 
@@ -87,7 +75,7 @@ const shown = ({ last }: State) => last && (last.foreign ?? last.machines.join()
 
 function take(state: State, found: Answer | undefined, { id, nowMs }: { id: string; nowMs: number }): boolean {
   if (found?.machines.length === 0 && nowMs - state.placedAtMs < settlingMs) {
-    state.answeredAtMs = -Infinity
+    state.answeredAtMs = never
     return true
   }
   const before = shown(state)
@@ -97,7 +85,7 @@ function take(state: State, found: Answer | undefined, { id, nowMs }: { id: stri
 
 async function change(state: State, clock: Pick<Clock, 'now'>, work: () => Promise<ChangeResult>): Promise<void> {
   const { answeredAtMs } = state
-  Object.assign(state, { answeredAtMs: -Infinity, placedAtMs: -Infinity, isChanging: true })
+  Object.assign(state, { answeredAtMs: never, placedAtMs: never, isChanging: true })
   try {
     const result = await work()
     if (result === 'unchanged') state.answeredAtMs = answeredAtMs

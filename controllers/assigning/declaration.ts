@@ -1,5 +1,5 @@
 import type { Announcer } from '../../announcers/announcer.ts'
-import type { Assignments } from '../../clouds/ports/assignments.ts'
+import type { AssignedAddress, Assignments } from '../../clouds/ports/assignments.ts'
 import { systemClock } from '../../kube/clock.ts'
 import { type EndpointSlice, type Key, type Node, type Service, keyOf } from '../../kube/objects.ts'
 import { type Reflector, reflector } from '../../kube/reflector.ts'
@@ -21,25 +21,18 @@ import type { Dependencies } from '../dependencies.ts'
 import type { ControllerDeclaration } from '../loop/controller.ts'
 import { errorText } from '../loop/reconcile-key.ts'
 import { type ForwardedKeys, forwardedKeys, type Watch, watch } from '../loop/watch.ts'
-import { type Arrival, type Assigning, type AssigningDeps, assigning, tenancyIn } from './assigning.ts'
+import { type Arrival, type Assigning, assigning, tenancyIn } from './assigning.ts'
 import type { Halt } from './assigning-plan.ts'
 import { type NodeProbes, nodeProbes } from './node-probes.ts'
 import { servedBy, serviceNameLabel, serviceNodes, withoutUnused } from './service-nodes.ts'
 
-/** The part that routes the addresses of Services to machines, if the provider assigns them. */
-export type ServiceAssigning = {
-  declaration: ControllerDeclaration
-  /** Works on every replica, leading or not, until the signal aborts. */
-  standBy: (signal: AbortSignal) => void
-  free: Assigning['free']
-  /** The announcer for Services: a Service shows its address only once the provider routes it to a machine. */
-  announcer: Announcer
-  /** The Services whose address has arrived. */
-  arrived: Watch
-}
+export type ServiceAssigning = NonNullable<ReturnType<typeof serviceAssigning>>
 
-/** Declares the controller; undefined if announcing software routes the addresses to nodes. */
-export function serviceAssigning(deps: Dependencies, writeMs: () => number): ServiceAssigning | undefined {
+/**
+ * The part that routes the addresses of Services to machines, if the provider assigns them; undefined if announcing
+ * software routes them to nodes.
+ */
+export function serviceAssigning(deps: Dependencies, writeMs: () => number) {
   const { announcer, vendor, caches } = deps
   if (!announcer.assignment) return undefined
   const { assignments } = vendor
@@ -56,10 +49,13 @@ export function serviceAssigning(deps: Dependencies, writeMs: () => number): Ser
   const reconciler = makeReconciler(deps, { assignments, slices, probes, arrived, writeMs })
   caches.nodes.onChange(probes.retarget)
   return {
-    free: reconciler.free,
+    free: (address: string) => reconciler.free(address),
+    /** The announcer for Services: a Service shows its address only once the provider routes it to a machine. */
     announcer: shownOnArrival(announcer, reconciler),
+    /** The Services whose address has arrived. */
     arrived: arrived.watch,
-    standBy(signal) {
+    /** Works on every replica, leading or not, until the signal aborts. */
+    standBy(signal: AbortSignal) {
       if (announcer.assignment?.isProbed) probes.start(signal)
     },
     declaration: {
@@ -77,7 +73,7 @@ export function serviceAssigning(deps: Dependencies, writeMs: () => number): Ser
         await Promise.all([read(deps, reconciler, signal), knowMachines(deps, signal)])
         void readRepeatedly(deps, reconciler, signal)
       },
-    },
+    } satisfies ControllerDeclaration,
   }
 }
 
@@ -127,23 +123,20 @@ function makeReconciler(deps: Dependencies, { assignments, slices, probes, arriv
 const recentMs = 60_000
 
 /** Reads the ledger's facts about an address. */
-function recordedIn({
-  caches,
-  ledger,
-}: Dependencies): Pick<AssigningDeps, 'reservationOf' | 'isReleasing' | 'foreignReason' | 'tenancyOf'> {
+function recordedIn({ caches, ledger }: Dependencies) {
   const recordOf = (address: string) =>
     decidingRecord(address, caches.records.list(), (key) => caches.services.get(key))
   return {
-    reservationOf(address) {
+    reservationOf(address: string) {
       const record = recordOf(address)
       return record && reservationIdOf(record)
     },
-    isReleasing(address) {
+    isReleasing(address: string) {
       const record = recordOf(address)
       return record !== undefined && phaseOf(record) === 'Releasing'
     },
-    tenancyOf: (address) => tenancyIn(caches.records.list(), address),
-    foreignReason: (address, found) => ledger.foreignReason(recordOf(address), found),
+    tenancyOf: (address: string) => tenancyIn(caches.records.list(), address),
+    foreignReason: (address: string, found: AssignedAddress) => ledger.foreignReason(recordOf(address), found),
   }
 }
 

@@ -42,25 +42,14 @@ export type Claim = {
   goal: string | undefined
 }
 
-export type Memory = {
-  entries: ReadonlyMap<string, Entry>
-  entryOf: (address: string) => Entry
-  /** The address with a claim of these Services, which is new unless it is theirs already. */
-  claimedBy: (address: string, services: string) => Entry
-  /** Forgets everything: while another process led, addresses moved, and their Services came and went. */
-  forget: () => void
-  /** Reads every address of the project and its machines with one call. */
-  readAll: (signal: AbortSignal) => Promise<void>
-  /** Looks at one address live: by id, or with a list if that costs fewer calls because many addresses wait. */
-  look: (address: string, id: string, signal: AbortSignal) => Promise<void>
-}
+export type Memory = ReturnType<typeof makeMemory>
 
 const cooldownMs = 60_000
 /** This many reads by id cost hardly more than a list, whose pages must be read one after another. */
 const few = 5
 
 /** Makes an empty memory. `changed` receives each address whose machines differ from before. */
-export function makeMemory(given: MemoryDeps, changed: (address: string) => void): Memory {
+export function makeMemory(given: MemoryDeps, changed: (address: string) => void) {
   const deps = { ...given, newRefusals: sharedRefusals(given.clock) }
   const { assignments, clock } = deps
   const entries = new Map<string, Entry>()
@@ -82,17 +71,21 @@ export function makeMemory(given: MemoryDeps, changed: (address: string) => void
   return {
     entries,
     entryOf,
-    claimedBy(address, services) {
+    /** The address with a claim of these Services, which is new unless it is theirs already. */
+    claimedBy(address: string, services: string) {
       const entry = entryOf(address)
       if (services !== '' && entry.claim.of !== services) entry.claim = newClaim(deps, services)
       return entry
     },
+    /** Forgets everything: while another process led, addresses moved, and their Services came and went. */
     forget() {
       entries.clear()
       deps.newRefusals = sharedRefusals(given.clock)
     },
-    readAll: (signal) => list.fresh(signal),
-    async look(address, id, signal) {
+    /** Reads every address of the project and its machines with one call. */
+    readAll: (signal: AbortSignal) => list.fresh(signal),
+    /** Looks at one address live: by id, or with a list if that costs fewer calls because many addresses wait. */
+    async look(address: string, id: string, signal: AbortSignal) {
       const { view } = entryOf(address)
       const before = view.answeredAtMs()
       if (view.isOf(id) && moving() > few) await list.fresh(signal)
@@ -102,8 +95,9 @@ export function makeMemory(given: MemoryDeps, changed: (address: string) => void
   }
 }
 
-type Listing = Pick<Memory, 'entryOf' | 'entries'> & {
+type Listing = {
   entries: Map<string, Entry>
+  entryOf: (address: string) => Entry
   changed: (address: string) => void
 }
 

@@ -4,7 +4,7 @@ import type { Node } from '../../kube/objects.ts'
 import type { Endpoint, Probe, ProbeResult } from '../../kube/probe.ts'
 import { runningTimer } from '../../lib/time-limit.ts'
 import type { MoveRules } from '../moves/move-plan.ts'
-import { noProbes, type ProbeHistory } from '../moves/probe-history.ts'
+import { noProbes } from '../moves/probe-history.ts'
 import { probers } from '../moves/probers.ts'
 import { machineAddresses } from '../nodes/node-addresses.ts'
 
@@ -16,16 +16,7 @@ const port = 10_250
 const intervalMs = 1_000
 const timeoutMs = 1_000
 
-export type NodeProbes = {
-  /** The results of a node's probes. */
-  history: (node: string) => ProbeHistory
-  /**
-   * Probes the nodes until the signal aborts; call `retarget` when they change. Every replica does so, because a new
-   * leader must know which nodes answered before.
-   */
-  start: (signal: AbortSignal) => void
-  retarget: () => void
-}
+export type NodeProbes = ReturnType<typeof nodeProbes>
 
 /** Probes every node, because Kubernetes takes most of a minute to miss one. */
 export function nodeProbes(options: {
@@ -34,7 +25,7 @@ export function nodeProbes(options: {
   /** Called when a node has failed too often, answers again, or makes another one's failure plausible. */
   onChange: () => void
   probe?: Probe
-}): NodeProbes {
+}) {
   const { nodes, clock, onChange, probe = connectionProbe } = options
   const failed = new Set<string>()
   let running: ReturnType<typeof probers> | undefined
@@ -52,9 +43,14 @@ export function nodeProbes(options: {
     running?.target(targets)
   }
   return {
-    history: (name) => running?.history(name) ?? noProbes,
+    /** The results of a node's probes. */
+    history: (name: string) => running?.history(name) ?? noProbes,
     retarget,
-    start(signal) {
+    /**
+     * Probes the nodes until the signal aborts; call `retarget` when they change. Every replica does so, because a new
+     * leader must know which nodes answered before.
+     */
+    start(signal: AbortSignal) {
       const started = probers({ probe, intervalMs, goodAfter: nodeRules.successes, timeoutMs, clock, onOutcome })
       running = started
       retarget()

@@ -1,7 +1,7 @@
 import type { Key } from '../../kube/objects.ts'
 
 /** Adds a key to a queue, immediately or after the delay. */
-export type Enqueue = (key: Key, delayMs: number) => void
+type Enqueue = (key: Key, delayMs: number) => void
 
 /** Subscribes a queue to changes. */
 export type Watch = (enqueue: Enqueue) => void
@@ -21,20 +21,15 @@ export function watch<Change extends unknown[]>(
     })
 }
 
-/** Keys that one controller forwards to another. */
-export type ForwardedKeys = {
-  add: (key: Key) => void
-  /** Adds the keys to the queue of the controller that receives them. */
-  watch: Watch
-}
+export type ForwardedKeys = ReturnType<typeof forwardedKeys>
 
-/** Forwards keys to the controllers that watch it; there are none at first. */
-export function forwardedKeys(): ForwardedKeys {
+/** Keys that one controller forwards to those that watch them; there are none at first. */
+export function forwardedKeys() {
   const queues: Enqueue[] = []
   return {
-    add: (key) => {
+    add: (key: Key) => {
       for (const enqueue of queues) enqueue(key, 0)
     },
-    watch: (enqueue) => void queues.push(enqueue),
+    watch: (enqueue: Enqueue) => void queues.push(enqueue),
   }
 }
