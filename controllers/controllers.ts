@@ -20,14 +20,7 @@ import { type ReplacedProgram, runningPredecessorController } from './predecesso
 import type { NodeController } from '../settings/nodes.ts'
 import type { Dependencies } from './dependencies.ts'
 
-export type Controllers = {
-  /** Does what a replica must do before it leads, so that it can take over at once. Ends with the signal. */
-  standBy(signal: AbortSignal): void
-  /** Runs every controller until the signal aborts and all has ended that only the leader may do. */
-  run(signal: AbortSignal): Promise<void>
-  /** The keys that wait, by controller. */
-  queues(): { name: string; length: number }[]
-}
+export type Controllers = ReturnType<typeof makeControllers>
 
 /**
  * A new leader lists again. The one before it may have announced an address that a silent watch did not tell us, and we
@@ -43,7 +36,7 @@ type Options = {
 }
 
 /** Every controller of the process; they act only while they run. */
-export function makeControllers(deps: Dependencies, options: Options): Controllers {
+export function makeControllers(deps: Dependencies, options: Options) {
   const { log, metrics, activity } = deps
   const observer = controllerObserver(metrics, activity)
   const assigning = serviceAssigning(deps, options.writeMs)
@@ -54,11 +47,14 @@ export function makeControllers(deps: Dependencies, options: Options): Controlle
     controllers.map((controller) => ({ labels: { name: controller.name }, value: controller.queueLength })),
   )
   return {
-    standBy: (signal) => assigning?.standBy(signal),
-    run(signal) {
+    /** Does what a replica must do before it leads, so that it can take over at once. Ends with the signal. */
+    standBy: (signal: AbortSignal) => assigning?.standBy(signal),
+    /** Runs every controller until the signal aborts and all has ended that only the leader may do. */
+    run(signal: AbortSignal) {
       for (const cache of Object.values(deps.caches)) cache.refresh(recentListMs)
       return runAll(controllers, signal)
     },
+    /** The keys that wait, by controller. */
     queues: () => controllers.map((controller) => ({ name: controller.name, length: controller.queueLength })),
   }
 }

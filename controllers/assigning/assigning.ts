@@ -47,7 +47,7 @@ type Room = AssigningDeps & {
   memory: Memory
   /** An action of the provider locks its machine, so actions on one machine run one after another. */
   turns: ReturnType<typeof inTurn>
-  pace: UnassignPace
+  pace: ReturnType<typeof unassignPace>
 }
 
 /** A write, or the result that an address is free, relies on an answer of the provider that is at most this old. */
@@ -243,29 +243,24 @@ export function tenancyIn(records: readonly ElasticIP[], address: string): Tenan
   return { namespace: claimed?.spec.claimRef?.namespace, record: (all.find(isSource) ?? claimed)?.metadata.uid }
 }
 
-type UnassignPace = {
-  /** How long an address must wait before it may leave its machine. */
-  leftMs(tenancy: Tenancy): number
-  /** Counts an address that leaves its machine now. Returns an undo, for an address that did not leave. */
-  take(tenancy: Tenancy): () => void
-}
-
 const hourMs = 3_600_000
 const intervalMs = 60_000
 const burst = 5
 
 /** Starts without a history. */
-function unassignPace(clock: Pick<Clock, 'now'>): UnassignPace {
+function unassignPace(clock: Pick<Clock, 'now'>) {
   const memory = { keptMs: hourMs, monotonicMs: () => clock.now() }
   const taken = shortMemory<string | undefined, true>(memory)
   /** When each namespace's next address would be due at one per minute. */
   const dueAtMs = shortMemory<string | undefined, number>(memory)
   return {
-    leftMs({ namespace, record }) {
+    /** How long an address must wait before it may leave its machine. */
+    leftMs({ namespace, record }: Tenancy) {
       const due = taken.has(record) ? (dueAtMs.get(namespace) ?? -Infinity) : -Infinity
       return Math.max(0, due - (burst - 1) * intervalMs - clock.now())
     },
-    take({ namespace, record }) {
+    /** Counts an address that leaves its machine now. Returns an undo, for an address that did not leave. */
+    take({ namespace, record }: Tenancy): () => void {
       if (!taken.has(record)) {
         taken.set(record, true)
         return () => taken.delete(record)

@@ -33,16 +33,11 @@ import { hasSource, hasReservationOf, isClaimed, isClaimedBy, isSource, isWarm }
 
 /** A change for an available address. Each is safe to repeat, and none relies on the success of another. */
 export type AvailableStep =
-  | { do: 'reserve'; source: ElasticIP }
-  | { do: 'provision'; source: ElasticIP }
-  | { do: 'transfer'; source: ElasticIP; record: ElasticIP }
-  | { do: 'bind'; source: ElasticIP }
-  | { do: 'add-finalizer'; source: ElasticIP }
-  | { do: 'observe'; source: ElasticIP }
-  | { do: 'restore-claim'; source: ElasticIP; record: ElasticIP }
-  | { do: 'reclaim'; source: ElasticIP }
-  | { do: 'release'; source: ElasticIP }
-  | { do: 'remove'; source: ElasticIP }
+  | {
+      do: 'reserve' | 'provision' | 'bind' | 'add-finalizer' | 'observe' | 'reclaim' | 'release' | 'remove'
+      source: ElasticIP
+    }
+  | { do: 'transfer' | 'restore-claim'; source: ElasticIP; record: ElasticIP }
   | { do: 'clear-source'; record: ElasticIP }
 
 export type AvailableSeen = {

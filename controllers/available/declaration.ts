@@ -131,7 +131,7 @@ export function availableSteps(
   return async (step, signal) => {
     switch (step.do) {
       case 'reserve':
-        return reserve(ledger, step, signal)
+        return reserve(ledger, step.source, signal)
       case 'provision':
         return requireAvailable(await ledger.provision(step.source, signal))
       case 'release':
@@ -161,11 +161,7 @@ async function finish(step: Promise<unknown>): Promise<undefined> {
   await step
 }
 
-async function reserve(
-  ledger: LedgerWork,
-  { source }: Extract<AvailableStep, { do: 'reserve' }>,
-  signal: AbortSignal,
-): Promise<Outcome | undefined> {
+async function reserve(ledger: LedgerWork, source: ElasticIP, signal: AbortSignal): Promise<Outcome | undefined> {
   const claimed = await untilAborted(ledger.claims.track(ledger.reserveWarm(source)), signal)
   if (claimed.kind === 'busy') return { againInMs: pollMs }
   return requireAvailable(claimed.kind === 'held' ? undefined : claimed.reason)

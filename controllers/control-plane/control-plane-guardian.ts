@@ -16,27 +16,8 @@ import type { GuardianBase } from '../dependencies.ts'
 import { type ProbeOptions, type Targets, probeTargets, ownPathProblem } from './targets.ts'
 import { errorText } from '../loop/reconcile-key.ts'
 import { repeatLater, backoffMs } from '../../lib/repeat.ts'
-import type { GuardedNode } from './control-plane-nodes.ts'
-import type { ProbeHistory } from '../moves/probe-history.ts'
 
-/** The knowledge of a guardian. Times of probes are on its own clock. */
-export type ControlPlaneFacts = {
-  /** How people find it at the provider: `tag eip-tag`. */
-  name: string
-  address: string | undefined
-  /** The machines that it routes to. */
-  machines: readonly string[]
-  /** When it was last read from the provider; undefined before the first read. */
-  readAtMs: number | undefined
-  isLeader: boolean
-  leader: string | undefined
-  nodes: readonly GuardedNode[]
-  /** Probes of the address itself; undefined if they would prove nothing from here. */
-  probes: ProbeHistory | undefined
-  problem: string | undefined
-  /** Converts a time on the guardian's clock to a date. */
-  dateOf: (clockMs: number) => number
-}
+export type ControlPlaneFacts = ReturnType<typeof factsOf>
 
 export type ControlPlaneGuardian = ReturnType<typeof makeGuardian>
 
@@ -93,7 +74,7 @@ function makeGuardian(base: GuardianBase, controlPlane: ProbeOptions, { port, ma
     /** The problem that an operator should know; undefined if all is well, and while another guardian leads. */
     problem,
     /** The facts for the status page. */
-    facts: (): ControlPlaneFacts => ({ ...factsOf(parts, elected), name: port.name, problem: problem() }),
+    facts: () => factsOf(parts, elected, { name: port.name, problem: problem() }),
   }
 }
 
@@ -124,18 +105,30 @@ function makeParts(
   return { ...shared, targets }
 }
 
-function factsOf({ known, targets }: Parts, elected: Election): Omit<ControlPlaneFacts, 'name' | 'problem'> {
-  const { address, machines = [] } = known.current() ?? {}
+/** The knowledge of a guardian. Times of probes are on its own clock. */
+function factsOf(
+  { known, targets }: Parts,
+  elected: Election,
+  { name, problem }: { name: string; problem: string | undefined },
+) {
+  const { address, machines } = known.current() ?? {}
   const ageMs = known.ageMs()
   return {
+    /** How people find it at the provider: `tag eip-tag`. */
+    name,
     address,
-    machines,
+    /** The machines that it routes to. */
+    machines: machines ?? [],
+    /** When it was last read from the provider; undefined before the first read. */
     readAtMs: ageMs === Infinity ? undefined : Date.now() - ageMs,
     isLeader: elected.isLeader(),
     leader: elected.holder() || undefined,
     nodes: targets.nodes(),
+    /** Probes of the address itself; undefined if they would prove nothing from here. */
     probes: targets.address(),
-    dateOf: (clockMs) => Date.now() - (clock.now() - clockMs),
+    problem,
+    /** Converts a time on the guardian's clock to a date. */
+    dateOf: (clockMs: number) => Date.now() - (clock.now() - clockMs),
   }
 }
 

@@ -44,18 +44,13 @@ export function mirrorServiceController(deps: Deps): ControllerDeclaration {
 function cachesOf({ client, log, service }: Deps) {
   const { namespace, name } = splitKey(service)
   const source = splitKey(apiServerService)
+  const of = { client, log, namespace }
   const fieldSelector = `metadata.name=${name}`
   return [
-    reflector({ client, resource: services, log, namespace, fieldSelector }),
-    reflector({ client, resource: endpoints, log, namespace, fieldSelector }),
-    reflector({ client, resource: endpointSlices, log, namespace, labelSelector: slicesOf(name) }),
-    reflector({
-      client,
-      resource: endpointSlices,
-      log,
-      namespace: source.namespace,
-      labelSelector: slicesOf(source.name),
-    }),
+    reflector({ ...of, resource: services, fieldSelector }),
+    reflector({ ...of, resource: endpoints, fieldSelector }),
+    reflector({ ...of, resource: endpointSlices, labelSelector: slicesOf(name) }),
+    reflector({ ...of, resource: endpointSlices, namespace: source.namespace, labelSelector: slicesOf(source.name) }),
   ]
 }
 

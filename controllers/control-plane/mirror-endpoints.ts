@@ -5,10 +5,7 @@ import { type MirrorSeen, isOurSlice, managedByLabel, mirrorSlices, mirrorSubset
 // Nodes read only EndpointSlices, so we write slices. A predecessor wrote Endpoints, from which a Kubernetes controller
 // makes its own slices. While these Endpoints exist, we correct them instead, so that no endpoint appears twice.
 
-export type SliceStep =
-  | { do: 'create-slice'; slice: EndpointSlice }
-  | { do: 'change-slice'; slice: EndpointSlice }
-  | { do: 'remove-slice'; slice: EndpointSlice }
+export type SliceStep = { do: 'create-slice' | 'change-slice' | 'remove-slice'; slice: EndpointSlice }
 
 const skipMirrorLabel = 'endpointslice.kubernetes.io/skip-mirror'
 const mirroringController = 'endpointslicemirroring-controller.k8s.io'

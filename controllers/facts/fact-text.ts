@@ -1,7 +1,6 @@
 import type { Password, Peer } from '../../clouds/ports/peering.ts'
+import { type JsonObject, isJsonObject } from '../../lib/json.ts'
 import type { NodePeers } from '../../announcers/announcer.ts'
-
-type Fields = Record<string, unknown>
 
 /** A fact as text, with its passwords. Equal facts give equal texts. */
 export function factText({ node, hostname, machine, privateNetwork, peers }: PeerFact): string {
@@ -65,8 +64,8 @@ function hidden(text: string): Password {
   return { reveal: () => text }
 }
 
-function fieldsOf(value: unknown): Fields {
-  return typeof value === 'object' && value !== null ? (value as Fields) : {}
+function fieldsOf(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {}
 }
 
 /** The provider's last answer about a node that takes part in BGP. */

@@ -39,19 +39,11 @@ export type ControllerObserver = (controller: string) => QueueObserver & {
   begun(): (result: Result) => void
 }
 
-export type Controller = {
-  name: string
-  /** Reconciles every key, then those that change, until the signal aborts and all work has ended. */
-  run(signal: AbortSignal): Promise<void>
-  /** How many keys wait for a reconcile; 0 while the controller does not run. */
-  readonly queueLength: number
-}
-
 /** Makes a controller of this declaration. It reconciles only while it runs. */
 export function defineController(
   declaration: ControllerDeclaration,
   { log, observer, clock = systemClock }: { log: Log; observer: ControllerObserver; clock?: Clock },
-): Controller {
+) {
   const { reconciler, watches = [], concurrency = 1, retry = {} } = declaration
   const { name } = reconciler
   const observed = observer(name)
@@ -60,10 +52,12 @@ export function defineController(
     subscribe((key, delayMs) => (delayMs > 0 ? pending.addAfter(key, delayMs) : pending.add(key)))
   return {
     name,
+    /** How many keys wait for a reconcile; 0 while the controller does not run. */
     get queueLength() {
       return pending.length
     },
-    run(signal) {
+    /** Reconciles every key, then those that change, until the signal aborts and all work has ended. */
+    run(signal: AbortSignal) {
       // The memory of an earlier term may not apply to the current objects.
       const memory = { repeats: repeatedSteps(clock), news: failureNews(clock) }
       const judged = reconcileKey({ ...declaration, ...memory, queue: pending, begun: () => observed.begun(), log })

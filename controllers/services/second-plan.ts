@@ -25,7 +25,7 @@
 // The plan of the first address writes both into the status, and lets the Service be deleted when both are released. It
 // leaves a wanted second address in the status while it has no record, or a record that may yet find it.
 import type { Service } from '../../kube/objects.ts'
-import { type ElasticIP, heldAddress, phaseOf, secondKey, serviceOfAddress } from '../../ledger/record/elastic-ip.ts'
+import { heldAddress, phaseOf, secondKey, serviceOfAddress } from '../../ledger/record/elastic-ip.ts'
 import { mayFindShown } from '../../ledger/record/records.ts'
 import { secondClaimOf } from '../../ledger/claim/claim-spec.ts'
 import { statusAddresses } from '../../ledger/record/address-use.ts'
@@ -42,7 +42,8 @@ export function planSecond(seen: ServiceSeen): ServicePlan {
   const { service, wanted, record } = seen
   const isNeeded = service !== undefined && !service.metadata.deletionTimestamp && isWantedBy(seen, service)
   if (record && phaseOf(record) === 'Releasing') {
-    return isNeeded ? { step: { do: 'release', record } } : planHidden(service, record)
+    const hidden = service && !isNeeded ? hide(service, [record.status?.address]) : undefined
+    return hidden ?? { step: { do: 'release', record } }
   }
   if (!service || !wanted) return record ? planWithoutService(seen, record) : settled
   if (wanted.kind === 'ignored' && !service.metadata.deletionTimestamp) return settled
@@ -67,12 +68,7 @@ function planUnneeded(seen: ServiceSeen, service: Service): ServicePlan {
   if (!record || phaseOf(record) === 'Released') return settled
   const againInMs = service.metadata.deletionTimestamp ? undefined : graceLeftMs(seen)
   if (againInMs !== undefined) return { againInMs }
-  const hidden = hide(service, [record.status?.address])
-  return hidden ?? { step: giveUp(seen, record) }
-}
-
-function planHidden(service: Service | undefined, record: ElasticIP): ServicePlan {
-  return (service && hide(service, [record.status?.address])) ?? { step: { do: 'release', record } }
+  return hide(service, [record.status?.address]) ?? { step: giveUp(seen, record) }
 }
 
 function planNeeded(seen: ServiceSeen, { service, wanted }: { service: Service; wanted: Want }): ServicePlan {

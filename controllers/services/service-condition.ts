@@ -15,7 +15,7 @@ import { statusAddresses, statusTexts, addressConditionOf } from '../../ledger/r
 import type { Announcer } from '../../announcers/announcer.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { isConflict, isNotFound } from '../../kube/errors.ts'
-import { type Condition, type Key, type Service, ingressOf, keyOf, splitKey } from '../../kube/objects.ts'
+import { type Condition, type Key, type Service, ingressOf } from '../../kube/objects.ts'
 import { services } from '../../kube/resource.ts'
 import { type ElasticIP, heldAddress } from '../../ledger/record/elastic-ip.ts'
 import { addressCondition, serviceFieldManager } from '../../ledger/record/names.ts'
@@ -163,9 +163,7 @@ function write(
   { service, wanted }: Change,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { uid, resourceVersion } = service.metadata
-  const change = wanted ? conditionOf(service, wanted, now()) : removal
-  return patchCondition(client, { service, seen: { uid, resourceVersion }, change }, signal)
+  return patchCondition(client, { service, change: wanted ? conditionOf(service, wanted, now()) : removal }, signal)
 }
 
 /** Our condition on a Service as it is written. */
@@ -177,29 +175,25 @@ export function conditionOf(service: Service, wanted: ConditionFacts, now: Date)
 
 const removal = { $patch: 'delete' } as const
 
-/** Removes our condition from a Service. */
+/** Removes our condition from a Service, even if another program has changed the Service since. */
 export async function removeCondition(client: Pick<KubeClient, 'patch'>, service: Service): Promise<void> {
-  await patchCondition(client, { service, seen: { uid: service.metadata.uid }, change: removal })
-}
-
-type ConditionPatch = {
-  service: Service
-  /** The metadata that must still match: a new Service may have taken the name. */
-  seen: { uid: string | undefined; resourceVersion?: string | undefined }
-  change: Condition | typeof removal
+  const { resourceVersion: _any, ...metadata } = service.metadata
+  await patchCondition(client, { service: { metadata }, change: removal })
 }
 
 /** Merges by type, because the announcing software may have conditions of its own. */
 async function patchCondition(
   client: Pick<KubeClient, 'patch'>,
-  { service, seen, change }: ConditionPatch,
+  { service, change }: { service: Pick<Service, 'metadata'>; change: Condition | typeof removal },
   signal?: AbortSignal,
 ): Promise<boolean> {
-  const conditions = [{ ...change, type: addressCondition }]
-  const patch = { strategic: { metadata: seen, status: { conditions } } }
+  const { name, namespace, uid, resourceVersion } = service.metadata
+  // A new Service may have taken the name.
+  const metadata = { uid, ...(resourceVersion !== undefined && { resourceVersion }) }
+  const strategic = { metadata, status: { conditions: [{ ...change, type: addressCondition }] } }
   const options = { fieldManager: serviceFieldManager, subresource: 'status', ...(signal && { signal }) } as const
   try {
-    await client.patch(services, { ...splitKey(keyOf(service)), patch }, options)
+    await client.patch(services, { name, namespace, patch: { strategic } }, options)
     return true
   } catch (error) {
     if (isNotFound(error) || isConflict(error)) return false
