@@ -2,7 +2,7 @@ import { applyCall, createCall, getCall, listCall, patchCall, removeCall, replac
 import type { CallOptions, KubeClient, List } from './client.ts'
 import type { Credentials } from './credentials.ts'
 import { type Discovery, discovery } from './discovery.ts'
-import { KubeError, isNotFound, hasNoCredentials } from './errors.ts'
+import { KubeError, hasNoCredentials, isMissing, isNotFound, resultUnless } from './errors.ts'
 import { type Call, http } from './http.ts'
 import type { KubeObject } from './objects.ts'
 import type { Resource } from './resource.ts'
@@ -66,29 +66,16 @@ export function connect(credentials: Credentials, options: ConnectOptions): Kube
 
 function verbs(send: Send): KubeClient {
   return {
-    get: async (resource, at, options) => undefinedIfNotFound(send(getCall(resource, at), options)),
+    // A 404 for the kind itself still throws, because it does not say whether the object exists.
+    get: async (resource, at, options) => resultUnless(isMissing, send(getCall(resource, at), options)),
     list: async (resource, options = {}) => withTypes(resource, await send(listCall(resource, options), options)),
     create: async (resource, object, options = {}) => send(createCall(resource, object, options), options),
     replace: async (resource, object, options = {}) => send(replaceCall(resource, object, options), options),
     patch: async (resource, target, options = {}) => send(patchCall(resource, target, options), options),
     apply: async (resource, object, options) => send(applyCall(resource, object, options), options),
     async remove(resource, target, options = {}) {
-      try {
-        await send(removeCall(resource, target, options), options)
-      } catch (error) {
-        if (!isNotFound(error)) throw error
-      }
+      await resultUnless(isNotFound, send(removeCall(resource, target, options), options))
     },
-  }
-}
-
-/** A 404 for the kind itself still throws, because it does not say whether the object exists. */
-async function undefinedIfNotFound<T>(call: Promise<T>): Promise<T | undefined> {
-  try {
-    return await call
-  } catch (error) {
-    if (error instanceof KubeError && error.reason === 'NotFound') return undefined
-    throw error
   }
 }
 

@@ -1,5 +1,5 @@
 import type { CallOptions } from './client.ts'
-import { isNotFound } from './errors.ts'
+import { isNotFound, resultUnless } from './errors.ts'
 import type { Call } from './http.ts'
 import type { KubeObject } from './objects.ts'
 import type { Resource } from './resource.ts'
@@ -21,14 +21,11 @@ export function discovery(send: (call: Call, options: CallOptions | undefined) =
     async resource({ apiVersion, kind }, options) {
       const path = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`
       const call: Call = { name: `discover ${apiVersion} ${kind}`, method: 'GET', path, idempotent: true }
-      const { resources } = await send(call, options).catch(emptyIfNotFound)
+      const { resources } = await resultUnless(isNotFound, send(call, options), none)
       const found = resources.find((one) => one.kind === kind && !one.name.includes('/'))
       return found && { apiVersion, kind, plural: found.name, namespaced: found.namespaced }
     },
   }
 }
 
-function emptyIfNotFound(error: unknown): ResourceList {
-  if (isNotFound(error)) return { resources: [] }
-  throw error
-}
+const none: ResourceList = { resources: [] }

@@ -1,7 +1,7 @@
 import { repeat, repeatLater, withJitter } from '../lib/repeat.ts'
 import { type ClockReading, readClocks, elapsedMs } from '../lib/time-limit.ts'
 import { type Clock, systemClock } from './clock.ts'
-import { isAlreadyExists, isConflict } from './errors.ts'
+import { isRace } from './errors.ts'
 import { type LeaseOptions, type LeaseRecord, leaseRecord } from './lease.ts'
 import type { Log } from './log.ts'
 
@@ -139,8 +139,7 @@ async function attempt<T>(
     return await call()
   } catch (error) {
     const message = error instanceof Error ? error.message : 'no reason given'
-    const isRace = isConflict(error) || isAlreadyExists(error)
-    log[isRace || action.isRepeated ? 'debug' : 'warn']({ lease, error: message }, `could not ${action.name}`)
+    log[isRace(error) || action.isRepeated ? 'debug' : 'warn']({ lease, error: message }, `could not ${action.name}`)
     return undefined
   }
 }

@@ -36,10 +36,24 @@ export function askedWaitMs({ retryAfterMs }: KubeError): number | undefined {
   return retryAfterMs === undefined ? undefined : Math.min(retryAfterMs, maxAskedMs)
 }
 
-/** Whether the API server denied us a right. */
-export function isForbidden(error: unknown): error is KubeError {
-  return error instanceof KubeError && error.reason === 'Forbidden'
+function hasReason(reason: string) {
+  return (error: unknown): error is KubeError => error instanceof KubeError && error.reason === reason
 }
+
+/** Whether the API server denied us a right. */
+export const isForbidden = hasReason('Forbidden')
+
+/** Whether the API server does not serve the kind of the object. */
+export const isUnknownKind = hasReason('UnknownKind')
+
+/** Whether the object does not exist, but its kind does. */
+export const isMissing = hasReason('NotFound')
+
+/** Whether the answer is larger than we read. A smaller page of the list may pass. */
+export const isTooLarge = hasReason('TooLarge')
+
+/** Whether we have no credentials: there is no file, or no usable one. */
+export const hasNoCredentials = hasReason('NoCredentials')
 
 /** Whether the object, or its whole kind, does not exist. */
 export function isNotFound(error: unknown): error is KubeError {
@@ -56,14 +70,14 @@ export function isAlreadyExists(error: unknown): error is KubeError {
   return error instanceof KubeError && error.status === 409 && error.reason === 'AlreadyExists'
 }
 
+/** Whether another process was faster, at a create or at a later write. */
+export function isRace(error: unknown): error is KubeError {
+  return isConflict(error) || isAlreadyExists(error)
+}
+
 /** Whether the resource version or the continue token has expired, so that only a new list helps. */
 export function isGone(error: unknown): error is KubeError {
   return error instanceof KubeError && error.status === 410
-}
-
-/** Whether the answer is larger than we read. A smaller page of the list may pass. */
-export function isTooLarge(error: unknown): error is KubeError {
-  return error instanceof KubeError && error.reason === 'TooLarge'
 }
 
 /** Whether the API server did not answer, or asks us to retry: the same call may succeed later. */
@@ -72,7 +86,16 @@ export function isUnanswered(error: unknown): error is KubeError {
   return error.status === 0 || error.status === 429 || error.status >= 500
 }
 
-/** Whether we have no credentials: there is no file, or no usable one. */
-export function hasNoCredentials(error: unknown): error is KubeError {
-  return error instanceof KubeError && error.reason === 'NoCredentials'
+/** The result of a call; or a substitute, undefined by default, if it fails with an error that the caller expects. */
+export async function resultUnless<T, Substitute = undefined>(
+  isExpected: (error: unknown) => boolean,
+  call: Promise<T>,
+  substitute = undefined as Substitute,
+): Promise<T | Substitute> {
+  try {
+    return await call
+  } catch (error) {
+    if (isExpected(error)) return substitute
+    throw error
+  }
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { KubeClient } from './client.ts'
-import { KubeError, isAlreadyExists, isNotFound } from './errors.ts'
+import { KubeError, isAlreadyExists, isNotFound, resultUnless } from './errors.ts'
 import type { Log } from './log.ts'
 import { type KubeEvent, type KubeObject, keyOf } from './objects.ts'
 import { events } from './resource.ts'
@@ -224,11 +224,7 @@ async function create(client: EventRecorderOptions['client'], event: KubeEvent):
 async function patchCount(client: EventRecorderOptions['client'], event: KubeEvent): Promise<boolean> {
   const { namespace, name } = event.metadata
   const { count, lastTimestamp, message } = event
-  try {
-    await client.patch(events, { namespace, name, patch: { merge: { count, lastTimestamp, message } } })
-    return true
-  } catch (error) {
-    if (isNotFound(error)) return false
-    throw error
-  }
+  const patch = { merge: { count, lastTimestamp, message } }
+  const isPatched = client.patch(events, { namespace, name, patch }).then(() => true)
+  return resultUnless(isNotFound, isPatched, false)
 }

@@ -1,6 +1,6 @@
 import { repeatLater } from '../lib/repeat.ts'
 import type { Clock } from './clock.ts'
-import { isAlreadyExists, isConflict } from './errors.ts'
+import { isRace, resultUnless } from './errors.ts'
 import { elapsedMs, readClocks } from '../lib/time-limit.ts'
 import { type LeaseOptions, type LeaseRecord, leaseRecord } from './lease.ts'
 
@@ -83,7 +83,7 @@ function claimsOf(record: LeaseRecord, clock: Clock) {
     // The lease is valid from the moment the request was sent.
     const sent = readClocks(clock)
     // If another run has worked in between, the cluster is not as we saw it, even if that run has ended.
-    const isOurs = await unlessFaster(() => (state === 'ours' ? record.renew() : record.claim()))
+    const isOurs = await resultUnless(isRace, state === 'ours' ? record.renew() : record.claim(), false)
     if (isOurs) [state, renewed] = ['ours', sent]
     else if (state === 'ours') state = 'taken'
   }
@@ -96,15 +96,5 @@ function claimsOf(record: LeaseRecord, clock: Clock) {
       state = 'free'
       await record.release()
     },
-  }
-}
-
-/** Whether a write succeeded; also false if another contender was faster. */
-async function unlessFaster(write: () => Promise<boolean>): Promise<boolean> {
-  try {
-    return await write()
-  } catch (error) {
-    if (isConflict(error) || isAlreadyExists(error)) return false
-    throw error
   }
 }

@@ -1,6 +1,6 @@
 import type { KubeClient } from './client.ts'
 import type { Clock } from './clock.ts'
-import { isConflict } from './errors.ts'
+import { isConflict, resultUnless } from './errors.ts'
 import type { Lease } from './objects.ts'
 import { leases } from './resource.ts'
 
@@ -57,11 +57,14 @@ export function leaseRecord(options: LeaseOptions): LeaseRecord {
     ours = undefined
     ours = await client.replace(leases, claimed(stored, options), call())
     options.onSeen?.(ours)
+    return true
   }
+  /** Writes over our last write; false if there is none, or another contender wrote since. */
+  const writeAgain = async () => ours !== undefined && resultUnless(isConflict, writeClaim(ours), false)
 
   return {
     async claim() {
-      if (ours !== undefined && (await succeeds(writeClaim(ours)))) return true
+      if (await writeAgain()) return true
       const stored = await client.get(leases, lease, call())
       if (leaders.mayHold(stored)) return false
       leaders.beginClaim(stored)
@@ -71,11 +74,9 @@ export function leaseRecord(options: LeaseOptions): LeaseRecord {
       return true
     },
     async renew() {
-      if (ours !== undefined && (await succeeds(writeClaim(ours)))) return true
+      if (await writeAgain()) return true
       const stored = await client.get(leases, lease, call())
-      if (stored?.spec?.holderIdentity !== identity) return false
-      await writeClaim(stored)
-      return true
+      return stored?.spec?.holderIdentity === identity && writeClaim(stored)
     },
     silentMs: () => leaders.silentMs(),
     holder: () => leaders.holder(),
@@ -83,9 +84,7 @@ export function leaseRecord(options: LeaseOptions): LeaseRecord {
       ours = undefined
       const stored = await client.get(leases, lease, call())
       if (stored?.spec?.holderIdentity !== identity) return
-      const now = microTime(clock.date())
-      const released = { holderIdentity: '', leaseDurationSeconds: 1, acquireTime: now, renewTime: now }
-      await client.replace(leases, { ...stored, spec: { ...stored.spec, ...released } }, call())
+      await client.replace(leases, { ...stored, spec: { ...stored.spec, ...released(clock) } }, call())
     },
   }
 }
@@ -147,6 +146,11 @@ function claimed({ metadata, spec, ...stored }: Lease, options: LeaseOptions): L
   return { ...stored, metadata: { ...metadata, annotations }, spec: claimedSpec(spec, options) }
 }
 
+function released(clock: Clock): Spec {
+  const now = microTime(clock.date())
+  return { holderIdentity: '', leaseDurationSeconds: 1, acquireTime: now, renewTime: now }
+}
+
 function claimedSpec(before: Spec = {}, { identity, leaseDurationMs, clock }: LeaseOptions): Spec {
   const now = microTime(clock.date())
   const { acquireTime = now, leaseTransitions } = before
@@ -158,17 +162,6 @@ function claimedSpec(before: Spec = {}, { identity, leaseDurationMs, clock }: Le
   }
   if (before.holderIdentity === identity) return { ...renewed, acquireTime }
   return { ...renewed, acquireTime: now, leaseTransitions: leaseTransitions === undefined ? 0 : leaseTransitions + 1 }
-}
-
-/** False after a conflict, because another contender wrote first. */
-async function succeeds(write: Promise<void>): Promise<boolean> {
-  try {
-    await write
-    return true
-  } catch (error) {
-    if (isConflict(error)) return false
-    throw error
-  }
 }
 
 /** The API server requires exactly six fractional digits. */

@@ -1,5 +1,5 @@
 import type { KubeClient, List, ListOptions } from './client.ts'
-import { isTooLarge, KubeError } from './errors.ts'
+import { isTooLarge, isUnknownKind, resultUnless } from './errors.ts'
 import type { KubeObject } from './objects.ts'
 import type { Resource } from './resource.ts'
 
@@ -59,10 +59,5 @@ export function listAllKnown<T extends KubeObject>(
 
 /** The result of a read, or a substitute if the cluster does not serve the kind. */
 export async function ifKnown<T>(otherwise: T, read: () => Promise<T>): Promise<T> {
-  try {
-    return await read()
-  } catch (error) {
-    if (error instanceof KubeError && error.reason === 'UnknownKind') return otherwise
-    throw error
-  }
+  return resultUnless(isUnknownKind, read(), otherwise)
 }

@@ -70,8 +70,8 @@ export function ledgerWork(parts: LedgerParts) {
     bind: on(bind),
     setReclaimPolicy: on(setReclaimPolicy),
     noteProtection: on(noteProtection),
-    holdRecord: on(({ records: all }, record: ElasticIP, signal) => holdRecord(all, record, signal)),
-    observeRecord: on(({ records: all }, record: ElasticIP, signal) => observeRecord(all, record, signal)),
+    holdRecord: on(holdRecord),
+    observeRecord: on(observeRecord),
     /** `unassign` frees an address that a machine may still have. */
     releaseWith: (unassign: ReleaseDeps['unassign']) => (of: ReleaseOptions, signal: AbortSignal) =>
       release({ ...parts, unassign }, of, signal),

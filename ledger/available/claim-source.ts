@@ -1,4 +1,4 @@
-import { isConflict, isNotFound } from '../../kube/errors.ts'
+import { isConflict, isNotFound, resultUnless } from '../../kube/errors.ts'
 import type { Key } from '../../kube/objects.ts'
 import type { IpFamily } from '../../lib/ip-address.ts'
 import { AddressInUse, findUsers, type UsedAddress } from '../record/address-use.ts'
@@ -139,15 +139,9 @@ async function tryToClaim(deps: SourceDeps, record: ElasticIP, source: ElasticIP
   const { claimRef } = record.spec
   const { uid } = record.metadata
   if (!isAvailableFor(claimKey(record), source) || !claimRef || uid === undefined) return undefined
-  try {
-    return await deps.records.writeSpec(source, {
-      ...source.spec,
-      claimRef: claimRefOf(record, isKeptForService(source)),
-    })
-  } catch (error) {
-    if (isConflict(error) || isNotFound(error)) return undefined
-    throw error
-  }
+  const spec = { ...source.spec, claimRef: claimRefOf(record, isKeptForService(source)) }
+  const isLost = (error: unknown) => isConflict(error) || isNotFound(error)
+  return resultUnless(isLost, deps.records.writeSpec(source, spec))
 }
 
 async function setSource(deps: SourceDeps, record: ElasticIP, source: ElasticIP | undefined): Promise<ElasticIP> {

@@ -1,7 +1,7 @@
 // The course of a claim, from top to bottom: `tryClaim` has the steps to the record, obtain-address.ts those to the address.
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isAlreadyExists, isConflict } from '../../kube/errors.ts'
+import { isAlreadyExists, isConflict, resultUnless } from '../../kube/errors.ts'
 import { type IpFamily, familyNames } from '../../lib/ip-address.ts'
 import { currentRequestId } from '../../lib/request-id.ts'
 import { type TimeLimit, untilAborted } from '../../lib/time-limit.ts'
@@ -71,7 +71,7 @@ export function claims(ledger: ClaimDeps): Claims {
       if (standing) return standing
       const deadline = claim.wait ? once(signal, 'abort').then(() => busy) : undefined
       do {
-        const attempt = track(busyAtConflict(tryClaim(deps, claim, signal)))
+        const attempt = track(resultUnless(isConflict, tryClaim(deps, claim, signal), busy))
         const result = await (deadline ? Promise.race([attempt, deadline]) : untilAborted(attempt, signal))
         if (result.kind !== 'busy') return waits.note(claim, result)
         if (deadline) await Promise.race([sleep(pollMs), deadline])
@@ -82,15 +82,6 @@ export function claims(ledger: ClaimDeps): Claims {
       await Promise.allSettled([deps.haltReason(signal), deps.isAdopted(signal)])
     },
     preview: (claim, signal) => previewClaim(deps, claim, signal),
-  }
-}
-
-async function busyAtConflict(attempt: Promise<ClaimResult>): Promise<ClaimResult> {
-  try {
-    return await attempt
-  } catch (error) {
-    if (isConflict(error)) return busy
-    throw error
   }
 }
 

@@ -7,6 +7,7 @@
 import type { Cloud } from '../../clouds/ports/cloud.ts'
 import { type Service, keyOf } from '../../kube/objects.ts'
 import { type IpAddress, canonicalIpAddress, familyNames, parseIpAddress } from '../../lib/ip-address.ts'
+import { type ShortMemory, shortMemory } from '../../lib/short-memory.ts'
 import { quote } from '../../lib/text.ts'
 import { statusAddresses } from '../record/address-use.ts'
 import { type ElasticIP, claimKey, reservationIdOf } from '../record/elastic-ip.ts'
@@ -34,14 +35,14 @@ type UsedAddress = { address: string; reservationID: string }
 
 /** Checks the grants of one process, and remembers them, so that no two simultaneous claims share a reservation. */
 export function grantedCheck(facts: GrantedFacts): LedgerDeps['grantedProblem'] {
-  const recent = recentGrants(facts.monotonicMs)
+  const recent: RecentGrants = shortMemory({ keptMs: unseenMs, monotonicMs: facts.monotonicMs })
   return async (record, { id, address: text = '' }, signal) => {
     const address = parseIpAddress(text)
     if (!address) return `reservation ${id} is ${quote(text)}, which is not an IP address`
     const used = { address: address.text, reservationID: id }
     // Look up, then remember, with no await in between: the later of two grants sees the earlier one.
     const holder = holderOf(facts, recent, { record, used })
-    recent.remember({ ...record, status: { ...record.status, phase: 'Reserved', ...used } })
+    recent.set(record.metadata.name, { ...record, status: { ...record.status, phase: 'Reserved', ...used } })
     const problem =
       unusable(address, facts.clusterNetwork) ??
       wrongFamily(record, address) ??
@@ -49,7 +50,7 @@ export function grantedCheck(facts: GrantedFacts): LedgerDeps['grantedProblem'] 
       (await undeletedHolderOf(facts, { record, used }, signal)) ??
       (await viewerOf(facts, record, address.text))
     if (problem === undefined) return undefined
-    recent.forget(record)
+    recent.delete(record.metadata.name)
     return `reservation ${id} is ${address.text}, which ${problem}`
   }
 }
@@ -57,21 +58,8 @@ export function grantedCheck(facts: GrantedFacts): LedgerDeps['grantedProblem'] 
 /** Within this time a cache shows what this process has stored. */
 const unseenMs = 60_000
 
-type RecentGrants = ReturnType<typeof recentGrants>
-
-/** Grants of this process that its caches may not show yet. */
-function recentGrants(monotonicMs: () => number) {
-  const grants = new Map<string, { record: ElasticIP; atMs: number }>()
-  return {
-    remember(record: ElasticIP): void {
-      for (const [name, { atMs }] of grants) if (monotonicMs() - atMs > unseenMs) grants.delete(name)
-      grants.set(record.metadata.name, { record, atMs: monotonicMs() })
-    },
-    forget: ({ metadata }: ElasticIP): void => void grants.delete(metadata.name),
-    has: (name: string): boolean => grants.has(name),
-    records: (): ElasticIP[] => [...grants.values()].map(({ record }) => record),
-  }
-}
+/** Grants of this process that its caches may not show yet, by the names of their records. */
+type RecentGrants = ShortMemory<string, ElasticIP>
 
 /** Why a new address is of the wrong family, for a message. A reservation that a person named may have any family. */
 function wrongFamily({ spec }: ElasticIP, { family }: IpAddress): string | undefined {
@@ -85,7 +73,7 @@ async function holderOf(
   recent: RecentGrants,
   { record, used }: { record: ElasticIP; used: UsedAddress },
 ): Promise<string | undefined> {
-  const names = holdersIn([...cached.records(), ...recent.records()], record, used)
+  const names = holdersIn([...cached.records(), ...recent.values()], record, used)
   for (const name of new Set(names)) {
     const current = await stored.record(name).catch(unread)
     const isHolder =

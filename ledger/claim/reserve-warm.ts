@@ -1,5 +1,5 @@
-import { isAlreadyExists } from '../../kube/errors.ts'
-import { type ElasticIP, isUnwritten } from '../record/elastic-ip.ts'
+import { isAlreadyExists, resultUnless } from '../../kube/errors.ts'
+import { type ElasticIP, isUnwritten, newElasticIP } from '../record/elastic-ip.ts'
 import { warmLabel, recordFinalizer } from '../record/names.ts'
 import type { ClaimDeps } from './claim.ts'
 import { type ClaimResult, busy } from './claim-spec.ts'
@@ -35,23 +35,11 @@ export async function addWarm(
   { name, location }: { name: string; location: string },
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const source = newWarm(name, location)
+  const metadata = { name, finalizers: [recordFinalizer], labels: { [warmLabel]: 'true' } }
+  const source = newElasticIP(metadata, { location, reclaimPolicy: 'Delete' })
   // Checked before the create, so that a record that cannot stay is not created again and again. The reserve checks again.
   const reason = await deps.overLimit(source, signal)
   if (reason !== undefined) return reason
-  try {
-    await deps.records.create(source, { signal })
-  } catch (error) {
-    if (!isAlreadyExists(error)) throw error
-  }
+  await resultUnless(isAlreadyExists, deps.records.create(source, { signal }))
   return undefined
-}
-
-function newWarm(name: string, location: string): ElasticIP {
-  return {
-    apiVersion: 'eip-admission.dev/v1alpha1',
-    kind: 'ElasticIP',
-    metadata: { name, finalizers: [recordFinalizer], labels: { [warmLabel]: 'true' } },
-    spec: { location, reclaimPolicy: 'Delete' },
-  }
 }

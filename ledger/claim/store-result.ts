@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import pRetry from 'p-retry'
 import type { CloudError, Fault, Reservation } from '../../clouds/ports/cloud.ts'
-import { isConflict, isNotFound } from '../../kube/errors.ts'
+import { isConflict, isNotFound, resultUnless } from '../../kube/errors.ts'
 import type { Condition } from '../../kube/objects.ts'
 import { makeAvailable } from '../available/claim-source.ts'
 import { type ElasticIP, familyOf, heldAddress, provisionedSourceOf, reservationIdOf } from '../record/elastic-ip.ts'
@@ -171,12 +171,8 @@ export async function refuseOverLimit(
   task: Refused & { source?: ElasticIP | undefined },
   reason: string,
 ): Promise<ClaimResult> {
-  try {
-    if (task.source) await makeAvailable(deps, task.source, noDeadline)
-  } catch (error) {
-    // Another process wrote the source. Once our record is removed, the controller sees that no record uses it.
-    if (!isConflict(error)) throw error
-  }
+  // If another process wrote the source, the controller sees that no record uses it, once our record is removed.
+  if (task.source) await resultUnless(isConflict, makeAvailable(deps, task.source, noDeadline))
   return refuse(deps, task, reason)
 }
 

@@ -1,5 +1,5 @@
 import type { KubeClient } from '../../kube/client.ts'
-import { isNotFound } from '../../kube/errors.ts'
+import { isNotFound, resultUnless } from '../../kube/errors.ts'
 import { listAll } from '../../kube/list-all.ts'
 import type { Log } from '../../kube/log.ts'
 import type { Node, Service } from '../../kube/objects.ts'
@@ -43,7 +43,8 @@ export function clusterNetworks({ client, caches, log, now }: ClusterNetworksOpt
   const nodes = nodeClaims(caches.nodes)
   const serviceRanges = recentRead({
     read: async (signal) => {
-      const found = await listAll(client, serviceCIDRs, { signal }).catch(noneIfNotServed)
+      // API servers before 1.33 do not serve ServiceCIDRs in this version.
+      const found = await resultUnless(isNotFound, listAll(client, serviceCIDRs, { signal }), [])
       isServiceAddress = rangeSet(found.flatMap(({ spec }) => spec?.cidrs ?? []))
       const cidrs = found.find(({ metadata }) => metadata.name === defaultRanges)?.spec?.cidrs
       isDual = cidrs && cidrs.length > 1
@@ -123,9 +124,3 @@ function podNetworksOf({ spec }: Node): string[] {
 const shortestPrefix = { ipv4: 16, ipv6: 48 }
 
 const isPrivate = rangeSet(['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7'])
-
-/** API servers before 1.33 do not serve ServiceCIDRs in this version. */
-function noneIfNotServed(error: unknown): [] {
-  if (isNotFound(error)) return []
-  throw error
-}

@@ -37,11 +37,10 @@ const forgottenMs = 600_000
 /** Reads the list only if a user-chosen address depends on it: most clusters have none, and calls to a provider are scarce. */
 export function knownReservations({ cloud, log, now }: KnownReservationsOptions): KnownReservations {
   const listeners: (() => void)[] = []
-  const forgotten = shortMemory<string, Forgotten & { atMs: number }>({ keptMs: forgottenMs, monotonicMs: now })
+  const forgotten = shortMemory<string, Forgotten>({ keptMs: forgottenMs, monotonicMs: now })
   const isForgotten = ({ id, address }: Reservation) => {
     const known = forgotten.get(id)
-    if (!known || now() - known.atMs > forgottenMs) return false
-    return known.address === undefined || canonicalIpAddress(address ?? '') === known.address
+    return known && (known.address === undefined || canonicalIpAddress(address ?? '') === known.address)
   }
   let known: { list: Reservation[]; find: (address: IpAddress) => Reservation | undefined } | undefined
   const notify = () => listeners.forEach((listener) => listener())
@@ -73,7 +72,7 @@ export function knownReservations({ cloud, log, now }: KnownReservationsOptions)
       }
     },
     forget({ id, address }) {
-      forgotten.set(id, { id, address: canonicalIpAddress(address ?? ''), atMs: now() })
+      forgotten.set(id, { id, address: canonicalIpAddress(address ?? '') })
       if (known?.list.some((one) => one.id === id)) accept(known.list)
     },
     onChange: (listener) => void listeners.push(listener),

@@ -70,6 +70,11 @@ export const elasticIPs = defineResource<ElasticIP>({
   namespaced: false,
 })
 
+/** An ElasticIP that is not stored yet. */
+export function newElasticIP(metadata: ElasticIP['metadata'], spec: ElasticIP['spec']): ElasticIP {
+  return { apiVersion: 'eip-admission.dev/v1alpha1', kind: 'ElasticIP', metadata, spec }
+}
+
 /**
  * Identifies an address of a Service: `<namespace>/<service>`, and for the second one `<namespace>/<service>.<family>`.
  * It is unique because names of namespaces and Services contain no dot.

@@ -11,6 +11,7 @@ import {
   type HistoryStep,
   addressKeyOf,
   elasticIPs,
+  newElasticIP,
   provisionedSourceOf,
   recordName,
   reservationIdOf,
@@ -88,12 +89,7 @@ export function records(client: KubeClient, writer: Writer): Records {
 }
 
 /** Created only as a dry run. Reading the CRD would tell the same, but needs one more right. */
-const neverStored: ElasticIP = {
-  apiVersion: 'eip-admission.dev/v1alpha1',
-  kind: 'ElasticIP',
-  metadata: { name: 'eip-admission-dry-run' },
-  spec: { reclaimPolicy: 'Retain' },
-}
+const neverStored = newElasticIP({ name: 'eip-admission-dry-run' }, { reclaimPolicy: 'Retain' })
 
 /** How the API server refuses a new object whose CRD it is deleting: with status 405 or 403, depending on its version. */
 const whileDeleted = 'custom resource definition is terminating'
@@ -114,14 +110,20 @@ export function lacksFinalizer({ metadata, status }: ElasticIP): boolean {
   return !isOnItsWay && status?.address !== undefined && !metadata.finalizers?.includes(recordFinalizer)
 }
 
+type HasRecords = { records: Records }
+
 /** Adds our finalizer to a record, and changes nothing else. */
-export async function holdRecord(records: Records, record: ElasticIP, signal: AbortSignal): Promise<void> {
-  await records.writeSpec(record, record.spec, { signal })
+export async function holdRecord({ records: all }: HasRecords, record: ElasticIP, signal: AbortSignal): Promise<void> {
+  await all.writeSpec(record, record.spec, { signal })
 }
 
 /** Writes the status of a record for its newest spec, and changes nothing else. */
-export async function observeRecord(records: Records, record: ElasticIP, signal: AbortSignal): Promise<void> {
-  await records.writeStatus(record, {}, { signal })
+export async function observeRecord(
+  { records: all }: HasRecords,
+  record: ElasticIP,
+  signal: AbortSignal,
+): Promise<void> {
+  await all.writeStatus(record, {}, { signal })
 }
 
 /**
@@ -158,19 +160,12 @@ export function newRecord(
   spec: Omit<ElasticIP['spec'], 'claimRef'>,
   { identity, request }: Requester,
 ): ElasticIP {
-  return {
-    apiVersion: 'eip-admission.dev/v1alpha1',
-    kind: 'ElasticIP',
-    metadata: {
-      name: recordName(key),
-      finalizers: [recordFinalizer],
-      annotations: {
-        [requestedByAnnotation]: identity,
-        ...(request === undefined ? {} : { [requestIdAnnotation]: request }),
-      },
-    },
-    spec: { claimRef: splitKey(serviceOfAddress(key)), ...spec },
+  const annotations = {
+    [requestedByAnnotation]: identity,
+    ...(request === undefined ? {} : { [requestIdAnnotation]: request }),
   }
+  const metadata = { name: recordName(key), finalizers: [recordFinalizer], annotations }
+  return newElasticIP(metadata, { claimRef: splitKey(serviceOfAddress(key)), ...spec })
 }
 
 type ConditionFacts = { status: Condition['status']; reason: string; message: string; now: Date }
@@ -287,11 +282,11 @@ export function requestOfRecord({ metadata, status }: ElasticIP): string | undef
 
 /** Writes on a record, once, that its address is in use, and throws, so that the caller reports it in an Event. */
 export async function stayInUse(
-  { records }: { records: Records },
+  { records: all }: HasRecords,
   { record, error }: { record: ElasticIP; error: AddressInUse },
   signal: AbortSignal,
 ): Promise<never> {
   const { message } = error
-  if (record.status?.message !== message) await records.writeStatus(record, { message }, { signal })
+  if (record.status?.message !== message) await all.writeStatus(record, { message }, { signal })
   throw error
 }

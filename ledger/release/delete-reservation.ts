@@ -1,8 +1,8 @@
 import { recordFinalizer, transferAnnotation } from '../record/names.ts'
-import { type ElasticIP, releaseRecordName, reservationIdOf, claimKey } from '../record/elastic-ip.ts'
+import { type ElasticIP, newElasticIP, releaseRecordName, reservationIdOf, claimKey } from '../record/elastic-ip.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import type { Reservation } from '../../clouds/ports/cloud.ts'
-import { KubeError, isAlreadyExists } from '../../kube/errors.ts'
+import { KubeError, isAlreadyExists, resultUnless } from '../../kube/errors.ts'
 import { AddressInUse, findUsers, type AddressUser, type PossibleUsers } from '../record/address-use.ts'
 import { findCertainly } from '../record/find-reservation.ts'
 import {
@@ -264,21 +264,13 @@ function releasing(of: { id: string; address: string | undefined; at: string; me
 }
 
 /** Creates a release record; undefined if there already is one. */
-async function create(
+function create(
   deps: LedgerDeps,
   { id, location }: { id: string; location?: string | undefined },
   signal: AbortSignal,
 ): Promise<ElasticIP | undefined> {
-  const record: ElasticIP = {
-    apiVersion: 'eip-admission.dev/v1alpha1',
-    kind: 'ElasticIP',
-    metadata: { name: releaseRecordName(id), finalizers: [recordFinalizer] },
-    spec: { reclaimPolicy: 'Delete', reservationID: id, ...(location === undefined ? {} : { location }) },
-  }
-  try {
-    return await deps.records.create(record, { signal })
-  } catch (error) {
-    if (isAlreadyExists(error)) return undefined
-    throw error
-  }
+  const metadata = { name: releaseRecordName(id), finalizers: [recordFinalizer] }
+  const place = location === undefined ? {} : { location }
+  const record = newElasticIP(metadata, { reclaimPolicy: 'Delete', reservationID: id, ...place })
+  return resultUnless(isAlreadyExists, deps.records.create(record, { signal }))
 }

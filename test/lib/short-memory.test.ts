@@ -21,6 +21,17 @@ test('an entry stays until it is deleted, or was set too long ago', () => {
   assert.equal([kept.get('a'), kept.get('c'), kept.size], [undefined, 3, 2])
 })
 
+test('an entry is forgotten when it is read too late, although nothing was set since', () => {
+  const { kept, clock } = memory(100)
+  kept.set('a', 1)
+  clock.ms = 60
+  kept.set('b', 2)
+  clock.ms = 99
+  assert.equal([kept.get('a'), kept.values()], [1, [1, 2]])
+  clock.ms = 100
+  assert.equal([kept.has('a'), kept.get('a'), kept.values()], [false, undefined, [2]])
+})
+
 test('an entry that is set again is kept longer', () => {
   const { kept, clock } = memory(100)
   kept.set('a', 1)

@@ -44,6 +44,7 @@ test('a claim reads the halt and the adoption mark at the same time, and their C
     haltReason: () => started(0).then(() => 'another cluster uses the id'),
     isAdopted: () => started(1).then(() => true),
     records: { get: () => Promise.resolve(undefined) },
+    monotonicMs: () => 0,
   } as unknown as ClaimDeps)
   const wanted = { key: 'default/web', location: 'da', family: 'ipv4', reclaim: 'Delete', wait: false } as const
   assert.equal(await process.claim(wanted, AbortSignal.timeout(60_000)), {
@@ -77,7 +78,7 @@ test('a claim need not read what the process prefetched', async () => {
 
 test('a failed prefetch proves nothing, and the claim reads again', async () => {
   const failing = () => Promise.reject(new Error('no API server'))
-  const process = claims({ haltReason: failing, isAdopted: failing } as unknown as ClaimDeps)
+  const process = claims({ haltReason: failing, isAdopted: failing, monotonicMs: () => 0 } as unknown as ClaimDeps)
   await process.readAhead(neverAborted)
   const wanted = { key: 'default/web', location: 'da', family: 'ipv4', reclaim: 'Delete', wait: false } as const
   const [claimed] = await Promise.allSettled([process.claim(wanted, AbortSignal.timeout(60_000))])
