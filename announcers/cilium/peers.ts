@@ -39,7 +39,11 @@ export function peersOf(nodes: readonly NodePeers[], options: CiliumOptions, exi
   const { sessions, problems, password } = sessionsWithOnePassword(possibleSessions(nodes, families))
   const byNode = [...Map.groupBy(sessions, ({ node }) => node)].toSorted(([one], [other]) => compareTexts(one, other))
   const planned = byNode.map(([node, own]) => planNode(node, own))
-  const hindered = planned.filter(({ override }) => hindering(override, existing))
+  // Each node has one override, which has its name.
+  const foreign = new Map(
+    existing.flatMap((one) => (isOverride(one) && !isWritten(one) ? [[one.metadata.name, one] as const] : [])),
+  )
+  const hindered = planned.filter(({ node, override }) => lacksSources(foreign.get(node), override))
   const possible = planned.filter((one) => !hindered.includes(one))
   const used = possible.flatMap((one) => one.sessions)
   const configs = [...Map.groupBy(used, peerConfigName)].toSorted(([one], [other]) => compareTexts(one, other))
@@ -49,8 +53,7 @@ export function peersOf(nodes: readonly NodePeers[], options: CiliumOptions, exi
     wanted: possible.flatMap(({ node, override, clusterConfig }) => {
       const subjects = [{ node }]
       // A foreign override that already has what we need stays as it is.
-      const isThere = existing.some((one) => isOverride(one) && one.metadata.name === node && !isWritten(one))
-      return [...(isThere ? [] : [{ object: override, subjects }]), { object: clusterConfig, subjects }]
+      return [...(foreign.has(node) ? [] : [{ object: override, subjects }]), { object: clusterConfig, subjects }]
     }),
     problems: [...problems, ...hindered.map(({ node, override }) => overrideProblem(node, override))],
   }
@@ -170,17 +173,11 @@ function createdAt({ metadata }: KubeObject): number {
   return Date.parse(metadata.creationTimestamp ?? '')
 }
 
-/**
- * The foreign override of a node, if it lacks what the node's sessions need. Each node has one override, which has its
- * name.
- */
-function hindering(override: BGPNodeConfigOverride, existing: readonly KubeObject[]): KubeObject | undefined {
-  const foreign = existing
-    .filter(isOverride)
-    .find((one) => one.metadata.name === override.metadata.name && !isWritten(one))
-  if (!foreign) return undefined
-  const sayings = sourcesIn(foreign)
-  return sourcesIn(override).every((source) => sayings.some((one) => includes(one, source))) ? undefined : foreign
+/** Whether a foreign override lacks what the sessions of its node need. */
+function lacksSources(foreign: BGPNodeConfigOverride | undefined, needed: BGPNodeConfigOverride): boolean {
+  if (!foreign) return false
+  const sources = sourcesIn(foreign)
+  return !sourcesIn(needed).every((source) => sources.some((one) => includes(one, source)))
 }
 
 function sourcesIn({ spec }: BGPNodeConfigOverride) {

@@ -1,8 +1,8 @@
 import type { NodePeers, Problem, WantedObject } from '../announcer.ts'
-import type { Secret } from '../../kube/objects.ts'
 import type { IpFamily } from '../../lib/ip-address.ts'
 import { peersOfDrafts, hasSelector } from './adopt-peers.ts'
 import { distinct } from '../shared/order.ts'
+import { secretWith } from '../shared/own-objects.ts'
 import { possibleSessions, sessionsWithOnePassword } from '../shared/sessions.ts'
 import { type Marks, type ExistingObjects, labelsOf, isCounting } from './ownership.ts'
 import { type Drafts, peerPerRouter, peerPerSession, type Draft } from './peer-drafts.ts'
@@ -34,18 +34,10 @@ export function peersOf(nodes: readonly NodePeers[], options: Options, existing:
   const wanted = written.map(({ draft, object }) => ({ object, subjects: draft.nodes.map((node) => ({ node })) }))
   const referring = written.filter(({ object }) => object.spec.passwordSecret?.name === options.passwordSecret)
   const needing = distinct(referring.flatMap(({ draft }) => draft.nodes))
-  const secret = password === undefined || needing.length === 0 ? [] : [makeSecret(password, options)]
-  return { secret: secret.map((object) => ({ object, subjects: needing.map((node) => ({ node })) })), wanted, problems }
-}
-
-function makeSecret(password: string, options: Options): Secret {
-  return {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { name: options.passwordSecret, namespace: options.namespace, labels: labelsOf(options) },
-    type: 'kubernetes.io/basic-auth',
-    data: { password: Buffer.from(password).toString('base64') },
-  }
+  if (password === undefined || needing.length === 0) return { secret: [], wanted, problems }
+  const { namespace, passwordSecret: name } = options
+  const object = secretWith(password, { name, namespace, labels: labelsOf(options) })
+  return { secret: [{ object, subjects: needing.map((node) => ({ node })) }], wanted, problems }
 }
 
 type Spec = BGPPeer['spec']

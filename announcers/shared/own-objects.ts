@@ -35,15 +35,17 @@ export function passwordSecret(
 ): WantedObject[] {
   const using = sessions.filter((session) => session.password !== undefined)
   if (password === undefined || using.length === 0) return []
-  const object: Secret = {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { name: names.bgpSecret, namespace, labels: ownLabels },
-    // The type cannot change later, and MetalLB in the same namespace reads no Secret of another type.
-    type: 'kubernetes.io/basic-auth',
-    data: { password: Buffer.from(password).toString('base64') },
-  }
+  const object = secretWith(password, { name: names.bgpSecret, namespace, labels: ownLabels })
   return [{ object, subjects: nodesOf(using) }]
+}
+
+/**
+ * A Secret with a password. Its type cannot change later, and MetalLB in the same namespace reads no Secret of another
+ * type.
+ */
+export function secretWith(password: string, metadata: Secret['metadata']): Secret {
+  const data = { password: Buffer.from(password).toString('base64') }
+  return { apiVersion: 'v1', kind: 'Secret', metadata, type: 'kubernetes.io/basic-auth', data }
 }
 
 /** The nodes of sessions as subjects, sorted and without duplicates. */

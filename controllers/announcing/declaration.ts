@@ -34,34 +34,33 @@ export function makeAnnouncing(deps: Deps): Announcing | undefined {
     announcedAddresses(serviceStates(deps, (service) => mentionsAddress(service, address)))
       .filter((announced) => announced.address === address)
       .flatMap(({ services }) => services)
-  return (
-    configurator && {
-      ...announcing({
-        configurator,
-        lingering,
-        report: problemReporter(deps),
-        showing,
-        state() {
-          const states = serviceStates(deps)
-          return {
-            addresses: announcedAddresses(states),
-            undecided: announcer.keepsFormer ? livingAddresses(states) : undecidedAddresses(states),
-            leaving: leavingAddresses(states),
-            visible: visibleAddresses(states),
-            hasNode: (name) => caches.nodes.get(name) !== undefined,
-            foreign: foreignStatuses(states),
-            // Read on demand, because few announcers need them.
-            facts: { get: (key) => factsOf(caches.services.get(key)) },
-            nodes: peerFacts.all().map((fact) => {
-              const { annotations, labels } = caches.nodes.get(fact.node)?.metadata ?? {}
-              return { ...fact, ...(annotations && { annotations }), ...(labels && { labels }) }
-            }),
-          }
-        },
-      }),
-      watch: due.watch,
-    }
-  )
+  if (!configurator) return undefined
+  return {
+    ...announcing({
+      configurator,
+      lingering,
+      report: problemReporter(deps),
+      showing,
+      state() {
+        const states = serviceStates(deps)
+        return {
+          addresses: announcedAddresses(states),
+          undecided: announcer.keepsFormer ? livingAddresses(states) : undecidedAddresses(states),
+          leaving: leavingAddresses(states),
+          visible: visibleAddresses(states),
+          hasNode: (name) => caches.nodes.get(name) !== undefined,
+          foreign: foreignStatuses(states),
+          // Read on demand, because few announcers need them.
+          facts: { get: (key) => factsOf(caches.services.get(key)) },
+          nodes: peerFacts.all().map((fact) => {
+            const { annotations, labels } = caches.nodes.get(fact.node)?.metadata ?? {}
+            return { ...fact, ...(annotations && { annotations }), ...(labels && { labels }) }
+          }),
+        }
+      },
+    }),
+    watch: due.watch,
+  }
 }
 
 /** Each reconcile reads every Service, and a create changes a Service and its record five times. */

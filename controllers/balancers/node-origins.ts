@@ -26,7 +26,11 @@ export function nodeOrigins(nodes: readonly Node[], rules: OriginRules): NodeOri
   const usable = oneNodeForEach(nodes, rules).filter((node) => unusableReason(node, rules) === undefined)
   const ready = usable.filter(isReady)
   const origins = (ready.length > 0 ? ready : usable)
-    .flatMap((node) => originOf(node, rules) ?? [])
+    .flatMap((node) => {
+      // A movable address would take the connections along.
+      const address = externalAddress(node.status, rules.isElastic)
+      return address === undefined ? [] : { node: node.metadata.name, address }
+    })
     .toSorted((one, other) => one.node.localeCompare(other.node))
   return origins.length > 0 ? { nodes: origins } : { nodes: [], unreached: unreachedText(nodes, rules) }
 }
@@ -57,12 +61,6 @@ function unusableReason(node: Node, { isElsewhere }: OriginRules): string | unde
   if (isScaledDown(node)) return 'going away'
   const region = labels[regionLabel]
   return region !== undefined && isElsewhere(region) ? 'in another region' : undefined
-}
-
-/** The origin of a node: its external address. A movable address would take the connections along. */
-function originOf({ metadata, status }: Node, { isElastic }: OriginRules): NodeOrigin | undefined {
-  const address = externalAddress(status, isElastic)
-  return address === undefined ? undefined : { node: metadata.name, address }
 }
 
 /** A node's own public IPv4 address; undefined if it has none. */

@@ -21,21 +21,24 @@ export function runningPredecessorController(
   const served = servedBy(settings)
   let running: number | undefined
   metrics.read('eip_admission_running_predecessors', () => (isLeader() ? running : undefined))
+  const texts = { PredecessorRuns: 'a replaced program runs', OtherCloudController: 'another cloud controller runs' }
+  const warn = (workload: Workload, reason: keyof typeof texts, message: string) => {
+    log.warn({ workload: `${workload.kind} ${keyOf(workload)}`, warning: message }, texts[reason])
+    events.of('service-controller').record(workload, { type: 'Warning', reason, message })
+  }
   const run = async (signal: AbortSignal) => {
     const workloads = await listWorkloads(client, { signal })
     const found = workloads.flatMap((workload) => predecessorIn(workload, replacedProgram))
     running = found.length
     for (const { workload, title } of found) {
       const message = `${title} is running alongside eip-admission, and both write the same Services: stop it, and whatever starts it again`
-      log.warn({ workload: `${workload.kind} ${keyOf(workload)}`, warning: message }, 'a replaced program runs')
-      events.of('service-controller').record(workload, { type: 'Warning', reason: 'PredecessorRuns', message })
+      warn(workload, 'PredecessorRuns', message)
     }
     for (const workload of workloads.filter(isRunning)) {
       const overlap = overlapWith(containersIn(workload), served)
       if (!overlap || overlap.both.length === 0) continue
       const message = `${overlap.image} and eip-admission both write ${overlap.both.join(' and ')}: ${overlapRemedy(overlap)}`
-      log.warn({ workload: `${workload.kind} ${keyOf(workload)}`, warning: message }, 'another cloud controller runs')
-      events.of('service-controller').record(workload, { type: 'Warning', reason: 'OtherCloudController', message })
+      warn(workload, 'OtherCloudController', message)
     }
     return undefined
   }

@@ -105,13 +105,10 @@ function styleOf({ spec }: BGPPeer, { found, usual }: PeerFacts): Record<string,
 
 /** The number of a router in peer names: from the names of found peers, else from the node's annotations. */
 function indexOf({ spec }: BGPPeer, place: string, { found, nodes }: PeerFacts): number {
-  const numbers = found.filter((one) => sameRouter(one, spec)).flatMap(({ name }) => /-(\d+)$/.exec(name)?.[1] ?? [])
-  const [first] = numbers
+  const [first] = found.filter((one) => sameRouter(one, spec)).flatMap(({ name }) => /-(\d+)$/.exec(name)?.[1] ?? [])
   if (first !== undefined) return Number(first)
   const router = addressText(spec.peerAddress)
-  const node = nodes.find(
-    ({ metadata, ...one }) => metadata.name === place || hostnameOf({ metadata, ...one }) === place,
-  )
+  const node = nodes.find((one) => one.metadata.name === place || hostnameOf(one) === place)
   const annotations = Object.entries(node?.metadata.annotations ?? {})
   const annotated = annotations.find(
     ([name, value]) => /bgp-peers-\d+-peer-ip$/.test(name) && addressText(value) === router,
@@ -172,7 +169,7 @@ function plainPassword(spec: Spec, password: string | undefined): { password?: s
   return { ...(password !== undefined && { password }), passwordSecret: null }
 }
 
-function hostnameOf({ metadata }: Pick<Node, 'metadata'>): string {
+function hostnameOf({ metadata }: Node): string {
   return metadata.labels?.[hostnameLabel] ?? metadata.name
 }
 
