@@ -2,7 +2,7 @@
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { issueAuthority, issueLeaf } from '../certs/authority.ts'
-import type { AdmissionReview } from '../webhooks/review.ts'
+import type { AdmissionReview } from '../webhooks/webhook.ts'
 
 const now = Date.now()
 const lifetimeMs = 24 * 60 * 60 * 1000

@@ -29,8 +29,8 @@ import {
   retain,
 } from './release/release.ts'
 import { isAvailable, isWarm } from './record/source.ts'
-import { isSecondWanted } from './want/second-want.ts'
-import { type Want, isWanted } from './want/want.ts'
+import { isSecondWanted, isWanted } from './want/wanted.ts'
+import type { Want } from './want/want.ts'
 import type { Context } from './context.ts'
 import type { Caches } from './caches.ts'
 import { type RecordsSince, readPossibleUsers, readRecordsSince } from './users/possible-users.ts'

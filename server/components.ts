@@ -13,7 +13,7 @@ import { type Leadership, followedLeadership, leadership, otherLeader } from './
 import { type OwnUser, ownUser } from '../webhooks/own-user.ts'
 import { type WebhookProbe, webhookProbe } from '../webhooks/webhook-probe.ts'
 import { makeWebhooks } from './webhooks.ts'
-import { type WebhookPath, webhookPath } from '../webhooks/paths/webhook-path.ts'
+import { type WebhookPath, webhookPath } from '../webhooks/webhook-path.ts'
 import { type Dependencies, makeDependencies } from './dependencies.ts'
 
 /** Everything that `serve` starts, watches and stops. */

@@ -4,7 +4,7 @@ import { type Base, createBase } from './base.ts'
 import { clusterId } from '../ledger/cluster.ts'
 import type { ServeSettings } from '../commands/settings/serve.ts'
 import { howToTurnOn } from '../ledger/want/load-balancing-off.ts'
-import { awaitPathSecret } from '../webhooks/paths/path-secret.ts'
+import { awaitPathSecret } from '../webhooks/webhook-path.ts'
 import type { ServeDeps } from '../commands/command-deps.ts'
 
 /** The parts that webhooks and controllers need to run at all. */

@@ -6,7 +6,7 @@ import { serviceProtect, serviceStatusValidating, serviceValidating } from '../w
 import type { IsSelf } from '../webhooks/service-rules.ts'
 import type { Webhook } from '../webhooks/webhook.ts'
 import type { Dependencies } from './dependencies.ts'
-import { existingService, readQuotas } from '../kube/review-reads.ts'
+import { existingService, readQuotas } from '../webhooks/claim-addresses.ts'
 
 /** Every admission webhook of the process. */
 export function makeWebhooks(

@@ -124,7 +124,6 @@ const floors: Record<string, (string | string[])[]> = {
     'ledger-metrics.ts',
     'ledger.ts',
   ],
-  webhooks: ['*', 'paths'],
   controllers: [
     'loop',
     'facts',

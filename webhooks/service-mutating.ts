@@ -16,9 +16,8 @@ import {
   missingSecond,
   secondClaim,
 } from './claim-addresses.ts'
-import { allow, type Decision, deny, patch, type Webhook, reserveAddress } from './webhook.ts'
+import { allow, type Decision, deny, patch, type Webhook, reserveAddress, type AdmissionRequest } from './webhook.ts'
 import { decideManaged, keepBalancer } from './service-managed.ts'
-import type { AdmissionRequest } from './review.ts'
 import { type AddressWant, type ServicePlan, planBeside, planService, secondWantOf } from './service-plan.ts'
 import {
   addressPatch,

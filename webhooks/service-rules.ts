@@ -1,10 +1,8 @@
 import { type Service, keyOf } from '../kube/objects.ts'
 import { firstItems } from '../lib/text.ts'
 import { addressAnnotation } from '../ledger/record/names.ts'
-import { hasProtection } from '../ledger/want/reclaim.ts'
-import { type Want, optOutAnnotation } from '../ledger/want/want.ts'
-import type { WebhookIdentity } from './webhook.ts'
-import type { AdmissionRequest } from './review.ts'
+import { hasProtection, type Want, optOutAnnotation } from '../ledger/want/want.ts'
+import type { WebhookIdentity, AdmissionRequest } from './webhook.ts'
 import { type OwnAddress, requestedAddresses, requestMistakes } from '../ledger/want/own-address.ts'
 import { type Policy, hasClass } from '../settings/service-policy.ts'
 

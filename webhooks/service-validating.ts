@@ -14,8 +14,8 @@ import {
   validateService,
   validateServiceStatus,
   protectService,
+  type AdmissionRequest,
 } from './webhook.ts'
-import type { AdmissionRequest } from './review.ts'
 import {
   type IsSelf,
   annotatedAddress,

@@ -1,5 +1,26 @@
 import type { KubeObject } from '../kube/objects.ts'
-import type { AdmissionRequest } from './review.ts'
+
+export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
+
+/** The fields that we read of an AdmissionReview's request (admission.k8s.io/v1). */
+export type AdmissionRequest<T extends KubeObject = KubeObject> = {
+  uid: string
+  operation: AdmissionOperation
+  namespace?: string
+  name?: string
+  subResource?: string
+  dryRun?: boolean
+  userInfo?: { username?: string }
+  options?: { fieldManager?: string } | null
+  object: T | null
+  oldObject: T | null
+}
+
+export type AdmissionReview = {
+  apiVersion: 'admission.k8s.io/v1'
+  kind: 'AdmissionReview'
+  request: AdmissionRequest
+}
 
 /** An admission webhook: its identity and its decision. */
 export type Webhook<T extends KubeObject = KubeObject> = WebhookIdentity & {

@@ -13,8 +13,8 @@ import { serviceFinalizer } from '../../ledger/record/names.ts'
 import { mayFindShown } from '../../ledger/record/records.ts'
 import { statusAddresses } from '../../ledger/record/address-use.ts'
 import { isAnnounceable } from '../../ledger/want/own-address-rules.ts'
-import { isSecondWanted } from '../../ledger/want/second-want.ts'
-import { type Want, isWanted } from '../../ledger/want/want.ts'
+import { isSecondWanted, isWanted } from '../../ledger/want/wanted.ts'
+import type { Want } from '../../ledger/want/want.ts'
 import type { Dependencies } from '../dependencies.ts'
 
 /** A Service, its want, and the record of its address; a second address also has the record of the first. */

@@ -27,7 +27,7 @@
 // An address with a claimRef that an operator wrote is unclaimed: only that Service may claim it.
 import { type ElasticIP, phaseOf } from '../../ledger/record/elastic-ip.ts'
 import { allowedBeforeMoveAnnotation } from '../../ledger/record/names.ts'
-import { isUnobserved } from '../../ledger/record/readiness.ts'
+import { isUnobserved } from '../../ledger/record/status.ts'
 import { lacksFinalizer } from '../../ledger/record/records.ts'
 import { hasSource, hasReservationOf, isClaimed, isClaimedBy, isSource, isWarm } from '../../ledger/record/source.ts'
 

@@ -18,7 +18,7 @@ import {
 } from '../../ledger/record/elastic-ip.ts'
 import { lastingMarks } from '../../ledger/record/marks.ts'
 import { addressAnnotation, elasticIPAnnotation } from '../../ledger/record/names.ts'
-import { isRelevantChange } from '../../ledger/record/relevant-change.ts'
+import { isRelevantChange } from '../../ledger/record/status.ts'
 import { isAvailableFor, isClaimed, isSource } from '../../ledger/record/source.ts'
 import type { ReleaseDeps } from '../../ledger/release/release.ts'
 import type { Want } from '../../ledger/want/want.ts'

@@ -5,7 +5,7 @@ import {
   finalReclaimPolicy,
   isKeptByProtection,
   isRetainForbidden,
-} from '../../ledger/want/reclaim.ts'
+} from '../../ledger/want/want.ts'
 import type { Service } from '../../kube/objects.ts'
 import type { ValuePolicy } from '../../settings/service-policy.ts'
 import type { ServiceStep } from './service-step.ts'

@@ -29,7 +29,7 @@ import { heldAddress, phaseOf, secondKey, serviceOfAddress } from '../../ledger/
 import { mayFindShown } from '../../ledger/record/records.ts'
 import { secondClaimOf } from '../../ledger/claim/claim-spec.ts'
 import { statusAddresses } from '../../ledger/record/address-use.ts'
-import { isFirstUnshown, isSecondWanted } from '../../ledger/want/second-want.ts'
+import { isFirstUnshown, isSecondWanted } from '../../ledger/want/wanted.ts'
 import type { Want } from '../../ledger/want/want.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { planWithoutService } from './removal-plan.ts'

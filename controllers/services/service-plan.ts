@@ -26,10 +26,11 @@ import {
   provisionedSourceOf,
   serviceOfAddress,
 } from '../../ledger/record/elastic-ip.ts'
-import { isUnobserved } from '../../ledger/record/readiness.ts'
+import { isUnobserved } from '../../ledger/record/status.ts'
 import { lacksFinalizer } from '../../ledger/record/records.ts'
 import { statusAddresses } from '../../ledger/record/address-use.ts'
-import { type Want, isWanted } from '../../ledger/want/want.ts'
+import type { Want } from '../../ledger/want/want.ts'
+import { isWanted } from '../../ledger/want/wanted.ts'
 import { planHeldAddress, planOwnAddress, planReservedAddress } from './address-plan.ts'
 import {
   postponeUntilDeletion,

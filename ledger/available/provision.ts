@@ -3,7 +3,7 @@ import { type LossConfirmation, isLossLikely } from '../identity/project-check.t
 import { type ElasticIP, reservationIdOf } from '../record/elastic-ip.ts'
 import { findCertainly, takeNamed, unusableReason } from '../record/find-reservation.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
-import { type StatusChange, condition } from '../record/records.ts'
+import { type StatusChange, condition } from '../record/status.ts'
 import { resetRecord } from '../record/reset-record.ts'
 import { hasReservationOf, isSource, isWarm } from '../record/source.ts'
 import { whoseIs } from '../record/marks.ts'

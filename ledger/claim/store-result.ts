@@ -8,7 +8,7 @@ import { type ElasticIP, familyOf, heldAddress, provisionedSourceOf, reservation
 import { hasFamily } from '../record/find-reservation.ts'
 import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { isRetained, lastingMarks } from '../record/marks.ts'
-import { type StatusChange, assigned, condition } from '../record/records.ts'
+import { type StatusChange, assigned, condition } from '../record/status.ts'
 import { notRequested, requestIdOf } from '../record/requests-in-flight.ts'
 import { isAvailable, isSource } from '../record/source.ts'
 import type { ClaimResult } from './claim-spec.ts'

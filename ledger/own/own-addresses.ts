@@ -5,7 +5,7 @@ import { type IpAddress, canonicalIpAddress, parseIpAddress, rangeSet } from '..
 import { repeat } from '../../lib/repeat.ts'
 import { type ElasticIP, phaseOf, reservationIdOf } from '../record/elastic-ip.ts'
 import { hasAddressOf } from '../record/marks.ts'
-import { isRelevantChange } from '../record/relevant-change.ts'
+import { isRelevantChange } from '../record/status.ts'
 import { usedAddresses, type OwnAddressFacts, checkOwnAddress } from '../want/own-address-rules.ts'
 import { ownAddress } from '../want/own-address.ts'
 import type { Want } from '../want/want.ts'

@@ -3,12 +3,10 @@ import type { Reservation } from '../../clouds/ports/cloud.ts'
 import type { CallOptions, KubeClient } from '../../kube/client.ts'
 import { KubeError } from '../../kube/errors.ts'
 import { listAll } from '../../kube/list-all.ts'
-import { type Condition, splitKey } from '../../kube/objects.ts'
+import { splitKey } from '../../kube/objects.ts'
 import {
   type AddressKey,
   type ElasticIP,
-  type ElasticIPStatus,
-  type HistoryStep,
   addressKeyOf,
   elasticIPs,
   newElasticIP,
@@ -18,10 +16,10 @@ import {
   serviceOfAddress,
 } from './elastic-ip.ts'
 import { isLabelValue } from '../../lib/names.ts'
-import { currentRequestId, requestIdAnnotation } from '../../lib/request-id.ts'
+import { requestIdAnnotation } from '../../lib/request-id.ts'
 import { isRetained } from './marks.ts'
 import { serviceNameLabel, serviceNamespaceLabel, recordFinalizer, requestedByAnnotation } from './names.ts'
-import { summaryOf } from './readiness.ts'
+import { type StatusChange, type Writer, mergeStatus } from './status.ts'
 
 /**
  * The ElasticIP records in the API server. Every write is a compare-and-swap on the resourceVersion that was read, and
@@ -41,16 +39,6 @@ export type Records = {
   /** Removes our finalizer and deletes the record. */
   remove(record: ElasticIP, options?: CallOptions): Promise<void>
 }
-
-type Removable = 'address' | 'reservationID' | 'requestInFlight' | 'message'
-
-/** The fields of a status to change; null removes a field. No value that happens to be undefined can. */
-export type StatusChange = Omit<ElasticIPStatus, Removable> & {
-  [Field in Removable]?: ElasticIPStatus[Field] | null
-}
-
-/** Who writes, and when. */
-type Writer = { identity: string; now: () => Date }
 
 /** The records in one API server, as one process writes them. */
 export function records(client: KubeClient, writer: Writer): Records {
@@ -168,19 +156,6 @@ export function newRecord(
   return newElasticIP(metadata, { claimRef: splitKey(serviceOfAddress(key)), ...spec })
 }
 
-type ConditionFacts = { status: Condition['status']; reason: string; message: string; now: Date }
-
-/** A condition of a record; people read `message` beside it. */
-export function condition(type: 'Accepted' | 'Reserved' | 'Assigned', facts: ConditionFacts): Condition {
-  const { status, reason, message, now } = facts
-  return { type, status, reason, message, lastTransitionTime: timeText(now) }
-}
-
-/** Whether a live Service holds the address. Written at every change of phase, so its time is the start of the phase. */
-export function assigned(status: Condition['status'], facts: Omit<ConditionFacts, 'status'>): Condition {
-  return condition('Assigned', { status, ...facts })
-}
-
 /** Whether a Service has held an address of the record. A record that loses its address still shows that. */
 export function hasBeenHeld({ status }: ElasticIP): boolean {
   return status?.conditions?.some(({ type }) => type === 'Assigned') ?? false
@@ -200,71 +175,6 @@ export function wasHeld({ spec }: ElasticIP, { marks }: Reservation): boolean {
  */
 export function mayFindShown(record: ElasticIP): boolean {
   return record.status?.address === undefined && !hasBeenHeld(record)
-}
-
-/** The status of a record after a change, with the conditions that derive from it. */
-function mergeStatus(record: ElasticIP, change: StatusChange, writer: Writer): ElasticIPStatus {
-  const { status: before = {}, metadata } = record
-  const observed = metadata.generation === undefined ? {} : { observedGeneration: metadata.generation }
-  const steps = mergeConditions(before.conditions, change.conditions ?? [])
-  const history = nextHistory(before, change, writer)
-  const merged = withoutRemoved({ ...before, ...change, ...observed, ...(history && { history }), conditions: steps })
-  const summary = summaryOf(merged).map((one) => ({ ...one, lastTransitionTime: timeText(writer.now()) }))
-  const isStalled = summary.some(({ type }) => type === 'Stalled')
-  const conditions = mergeConditions(steps, summary).filter(({ type }) => isStalled || type !== 'Stalled')
-  return { ...merged, conditions: conditions.map((one) => ({ ...one, ...observed })) }
-}
-
-/** Merges conditions by type. An unchanged status keeps the time of its last transition. */
-function mergeConditions(before: readonly Condition[] = [], changed: readonly Condition[]): Condition[] {
-  const conditions = new Map(before.map((known) => [known.type, known]))
-  for (const next of changed) {
-    const known = conditions.get(next.type)
-    const isSame = known?.status === next.status
-    conditions.set(next.type, isSame ? { ...next, lastTransitionTime: known.lastTransitionTime } : next)
-  }
-  return [...conditions.values()]
-}
-
-function withoutRemoved(status: StatusChange): ElasticIPStatus {
-  return Object.fromEntries(Object.entries(status).filter(([, value]) => value !== null))
-}
-
-/** A time in the format of the Kubernetes API, without fractions. */
-function timeText(now: Date): string {
-  return now.toISOString().replace(/\.\d+Z$/, 'Z')
-}
-
-/** The CRD has the same limit. */
-export const maxHistory = 10
-
-const maxMessageLength = 300
-
-/**
- * Appends a step to a record's history if its phase changes or the change has a new message. A repeated message is not
- * appended: a retry that fails again keeps the time of the first failure.
- */
-export function nextHistory(
-  before: ElasticIPStatus,
-  change: Pick<StatusChange, 'phase' | 'message' | 'conditions'>,
-  { identity, now }: Writer,
-): HistoryStep[] | undefined {
-  const { history = [] } = before
-  const last = history.at(-1)
-  const phase = change.phase ?? before.phase ?? 'Requested'
-  const given = change.message ?? change.conditions?.[0]?.message
-  const message = given === undefined ? undefined : given.slice(0, maxMessageLength)
-  const isSamePhase = phase === (last?.phase ?? before.phase)
-  if (isSamePhase && (message === undefined || message === last?.message)) return before.history
-  const request = currentRequestId()
-  const step = {
-    time: now().toISOString(),
-    phase,
-    ...(message === undefined ? {} : { message }),
-    writer: identity,
-    ...(request === undefined ? {} : { request }),
-  }
-  return [...history, step].slice(-maxHistory)
 }
 
 /** Whether a Service's record names a reservation and no more: a process is about to continue, or has died. */

@@ -3,7 +3,7 @@ import { type ElasticIP, isUnwritten } from './elastic-ip.ts'
 import { requestedByAnnotation } from './names.ts'
 import type { Fault } from '../../clouds/ports/cloud.ts'
 import type { Condition } from '../../kube/objects.ts'
-import { condition } from './records.ts'
+import { condition } from './status.ts'
 
 export type RequestsInFlight = {
   /** Whether a request to the provider for this record may still be in flight, whichever process sent it. */

@@ -16,7 +16,7 @@ import {
   type WhoseRules,
   foreignReasonOf,
 } from '../record/marks.ts'
-import type { StatusChange } from '../record/records.ts'
+import type { StatusChange } from '../record/status.ts'
 import type { Service } from '../../kube/objects.ts'
 import { hasSource, isSource, mayBeOperators } from '../record/source.ts'
 import { canPassOn } from './heir.ts'

@@ -2,7 +2,7 @@ import type { Location } from '../../clouds/ports/cloud.ts'
 import { keyOf, type Service } from '../../kube/objects.ts'
 import { type IpFamily, canonicalIpAddress } from '../../lib/ip-address.ts'
 import { quote, closestWord } from '../../lib/text.ts'
-import { type ElasticIP, familyOf, isSecond, provisionedSourceOf, type ReclaimPolicy } from '../record/elastic-ip.ts'
+import type { ReclaimPolicy } from '../record/elastic-ip.ts'
 import { familiesWanted, familyWanted, type SecondWant } from './families.ts'
 import { locate } from './location.ts'
 import { managedProblems, managedWarnings } from './managed.ts'
@@ -13,6 +13,7 @@ import {
   reclaimAnnotation,
   isWrittenByUs,
   serviceAnnotations,
+  protectAnnotation,
 } from '../record/names.ts'
 import {
   multipleAddressAnnotation,
@@ -22,7 +23,6 @@ import {
   requestedAddresses,
   requestMistakes,
 } from './own-address.ts'
-import { isRetainForbidden } from './reclaim.ts'
 import {
   type AnnotationNames,
   hasClass,
@@ -102,31 +102,6 @@ export function wantsByFields(policy: Policy, locations: () => Location[] | unde
   }
 }
 
-/** Whether a Service wants the address that a record holds or waits for. In doubt it does, so that none is released. */
-export function isWanted(record: ElasticIP, wanted: Want): boolean {
-  switch (wanted.kind) {
-    case 'nothing':
-    case 'managed':
-      return false
-    // An address that the Service requests from another program must stay reserved for it.
-    case 'foreign':
-      return isUnboundAdoption(record) || wanted.requested.some(({ address }) => address === record.status?.address)
-    case 'own':
-      // The user wrote the address that the record already holds, so it stays the Service's.
-      return wanted.doubt?.isDecided === false || record.status?.address === wanted.address
-    case 'reserve':
-      return (
-        provisionedSourceOf(record) === undefined &&
-        familyOf(record) === (isSecond(record) ? wanted.second?.family : wanted.family)
-      )
-    case 'named':
-      return provisionedSourceOf(record) === wanted.elasticIP && !isSecond(record)
-    case 'ignored':
-    case 'wrong':
-      return true
-  }
-}
-
 function ignoredReason(service: Service, policy: Policy): string | undefined {
   const { namespace = '' } = service.metadata
   if (!policy.loadBalancing) return 'load balancing is off'
@@ -151,11 +126,6 @@ function wantOfOthers(service: Service, { classes, requestAnnotations }: Policy,
   const problems = hasClass(service, classes) ? requestMistakes(service, requestAnnotations) : []
   if (problems.length > 0) return { kind: 'wrong', problems }
   return { kind: 'foreign', reason, requested: requestedAddresses(service, requestAnnotations) }
-}
-
-/** Whether the record was adopted: an earlier program reserved the address, which the Service has not shown to us yet. */
-function isUnboundAdoption({ spec }: ElasticIP): boolean {
-  return spec.reservationID !== undefined && spec.source === undefined && spec.claimRef?.uid === undefined
 }
 
 /** The API server's limit for the annotations of an object. */
@@ -305,4 +275,31 @@ function otherValues(
   const given = annotations[name]
   if (given === undefined || typeof values === 'string' || values.includes(given)) return []
   return [`annotation ${name}: ${quote(given)} is neither ${values.map((value) => `"${value}"`).join(' nor ')}`]
+}
+
+/** The reclaim policy in a Service's annotation; undefined if it has none, or one that is not allowed. */
+export function annotatedReclaimPolicy({ metadata }: Service, policy: ValuePolicy): ReclaimPolicy | undefined {
+  const value = metadata.annotations?.[reclaimAnnotation]
+  if (value === 'Retain') return isRetainForbidden(value, policy) ? undefined : value
+  return value === 'Delete' ? value : undefined
+}
+
+/** The same for an address that its Service gives up. A protected Service whose give-up bypassed admission retains it. */
+export function finalReclaimPolicy(service: Service, policy: ValuePolicy): ReclaimPolicy | undefined {
+  return isKeptByProtection(service, policy) ? 'Retain' : annotatedReclaimPolicy(service, policy)
+}
+
+/** Whether protection retains the address. If users may not request Retain, protection does not let them do so either. */
+export function isKeptByProtection(service: Service, policy: ValuePolicy): boolean {
+  return hasProtection(service) && !isRetainForbidden('Retain', policy)
+}
+
+/** Whether a Service has the annotation that protects its address. */
+export function hasProtection({ metadata }: Service): boolean {
+  return metadata.annotations?.[protectAnnotation] === 'true'
+}
+
+/** Whether an annotation requests Retain although that is not allowed. */
+export function isRetainForbidden(value: string | undefined, { reclaimPolicy, allowRetain }: ValuePolicy): boolean {
+  return value === 'Retain' && value !== reclaimPolicy && !allowRetain
 }

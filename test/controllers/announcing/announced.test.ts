@@ -14,7 +14,7 @@ import {
 import type { Dependencies } from '../../../controllers/dependencies.ts'
 import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
 import type { Want } from '../../../ledger/want/want.ts'
-import { assigned } from '../../../ledger/record/records.ts'
+import { assigned } from '../../../ledger/record/status.ts'
 import { serviceFinalizer } from '../../../ledger/record/names.ts'
 import { makeRecord, makeService } from '../../builders.ts'
 

@@ -1,8 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { ElasticIPStatus } from '../../../ledger/record/elastic-ip.ts'
-import { isUnobserved, summaryOf } from '../../../ledger/record/readiness.ts'
-import { condition } from '../../../ledger/record/records.ts'
+import { isUnobserved, summaryOf, condition } from '../../../ledger/record/status.ts'
 import { notRequested } from '../../../ledger/record/requests-in-flight.ts'
 import { makeRecord } from '../../builders.ts'
 

@@ -1,7 +1,8 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { ElasticIP, ElasticIPStatus } from '../../../ledger/record/elastic-ip.ts'
-import { condition, maxHistory, nextHistory, requestOfRecord } from '../../../ledger/record/records.ts'
+import { requestOfRecord } from '../../../ledger/record/records.ts'
+import { condition, maxHistory, nextHistory } from '../../../ledger/record/status.ts'
 import { forRequest } from '../../../lib/request-id.ts'
 import { elasticIPStatus } from '../../../manifests/elastic-ip-status.ts'
 

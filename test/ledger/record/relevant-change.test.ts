@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
-import { isRelevantChange } from '../../../ledger/record/relevant-change.ts'
+import { isRelevantChange } from '../../../ledger/record/status.ts'
 import { makeRecord } from '../../builders.ts'
 
 const inFlight = { sender: 'a', sentAt: '2026-01-31T09:00:00Z' }

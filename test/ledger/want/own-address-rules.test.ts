@@ -11,7 +11,8 @@ import {
   isAnnounceable,
 } from '../../../ledger/want/own-address-rules.ts'
 import { serviceMarks } from '../../../ledger/record/marks.ts'
-import { type Want, isWanted } from '../../../ledger/want/want.ts'
+import type { Want } from '../../../ledger/want/want.ts'
+import { isWanted } from '../../../ledger/want/wanted.ts'
 import { makeLot, makeRecord, makeReservation, makeService } from '../../builders.ts'
 import { testRows } from '../../drawn-rows.ts'
 

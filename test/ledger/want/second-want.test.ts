@@ -1,8 +1,8 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { ElasticIP, ElasticIPStatus } from '../../../ledger/record/elastic-ip.ts'
-import { assigned } from '../../../ledger/record/records.ts'
-import { isFirstUnshown, isSecondWanted } from '../../../ledger/want/second-want.ts'
+import { assigned } from '../../../ledger/record/status.ts'
+import { isFirstUnshown, isSecondWanted } from '../../../ledger/want/wanted.ts'
 import type { Want } from '../../../ledger/want/want.ts'
 import { makeRecord, makeService } from '../../builders.ts'
 

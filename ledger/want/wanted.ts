@@ -1,9 +1,39 @@
 import type { Service } from '../../kube/objects.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
-import { type ElasticIP, familyOf, heldAddress } from '../record/elastic-ip.ts'
+import { type ElasticIP, familyOf, heldAddress, isSecond, provisionedSourceOf } from '../record/elastic-ip.ts'
 import { mayFindShown } from '../record/records.ts'
 import { requestsTwo } from './families.ts'
-import { type Want, isWanted } from './want.ts'
+import type { Want } from './want.ts'
+
+/** Whether a Service wants the address that a record holds or waits for. In doubt it does, so that none is released. */
+export function isWanted(record: ElasticIP, wanted: Want): boolean {
+  switch (wanted.kind) {
+    case 'nothing':
+    case 'managed':
+      return false
+    // An address that the Service requests from another program must stay reserved for it.
+    case 'foreign':
+      return isUnboundAdoption(record) || wanted.requested.some(({ address }) => address === record.status?.address)
+    case 'own':
+      // The user wrote the address that the record already holds, so it stays the Service's.
+      return wanted.doubt?.isDecided === false || record.status?.address === wanted.address
+    case 'reserve':
+      return (
+        provisionedSourceOf(record) === undefined &&
+        familyOf(record) === (isSecond(record) ? wanted.second?.family : wanted.family)
+      )
+    case 'named':
+      return provisionedSourceOf(record) === wanted.elasticIP && !isSecond(record)
+    case 'ignored':
+    case 'wrong':
+      return true
+  }
+}
+
+/** Whether the record was adopted: an earlier program reserved the address, which the Service has not shown to us yet. */
+function isUnboundAdoption({ spec }: ElasticIP): boolean {
+  return spec.reservationID !== undefined && spec.source === undefined && spec.claimRef?.uid === undefined
+}
 
 /** A Service, what it wants, and the record of its first address. */
 type Live = { service: Service; wanted: Want; first: ElasticIP | undefined }
