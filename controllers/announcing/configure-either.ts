@@ -1,6 +1,6 @@
 import type { EitherConfiguration, DocumentConfiguration } from '../../announcers/announcer.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import { isForbidden, isNotFound } from '../../kube/errors.ts'
+import { KubeError, isNotFound, resultUnless } from '../../kube/errors.ts'
 import type { Log } from '../../kube/log.ts'
 import { configMaps } from '../../kube/resource.ts'
 import { type Configurator, type FormerConfigurator, nothingDone, problemsOfServices } from './configurator.ts'
@@ -30,7 +30,9 @@ export function configureEither({ client, log, configuration, objects, document 
     return one
   }
   const find = async (signal: AbortSignal): Promise<Configurator | undefined> => {
-    if (await knowsObjects(client, configuration, signal)) return use(objects, 'the cluster has its custom resources')
+    const { announcing, namespace: ofObjects } = configuration.objects
+    const some = client.list(announcing, { namespace: ofObjects, limit: 1, signal })
+    if (await resultUnless(isNotFound, some)) return use(objects, 'the cluster has its custom resources')
     const configMap = await readConfigMap(client, { namespace, name }, signal)
     // The document's configurator reports the missing right.
     if (configMap === 'forbidden') return document
@@ -56,24 +58,11 @@ export function configureEither({ client, log, configuration, objects, document 
   }
 }
 
-async function knowsObjects(client: KubeClient, { objects }: EitherConfiguration, signal: AbortSignal) {
-  try {
-    await client.list(objects.announcing, { namespace: objects.namespace, limit: 1, signal })
-    return true
-  } catch (error) {
-    if (isNotFound(error)) return false
-    throw error
-  }
-}
+const isDenied = (error: unknown) => error instanceof KubeError && error.status === 403
 
 /** The ConfigMap; `forbidden` without the right to read it, which `install` grants for one name. */
-async function readConfigMap(client: KubeClient, at: { namespace: string; name: string }, signal: AbortSignal) {
-  try {
-    return await client.get<ConfigMap>(configMaps, at, { signal })
-  } catch (error) {
-    if (isForbidden(error)) return 'forbidden'
-    throw error
-  }
+function readConfigMap(client: KubeClient, at: { namespace: string; name: string }, signal: AbortSignal) {
+  return resultUnless(isDenied, client.get<ConfigMap>(configMaps, at, { signal }), 'forbidden' as const)
 }
 
 type Deps = { client: KubeClient; configuration: DocumentConfiguration }

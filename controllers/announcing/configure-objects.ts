@@ -1,6 +1,6 @@
 import type { Announced, Announcements, ObjectConfiguration } from '../../announcers/announcer.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import { isForbidden } from '../../kube/errors.ts'
+import { isForbidden, isUnknownKind, resultUnless } from '../../kube/errors.ts'
 import type { Log } from '../../kube/log.ts'
 import type { KubeObject } from '../../kube/objects.ts'
 import { reflector } from '../../kube/reflector.ts'
@@ -10,7 +10,7 @@ import { sharedRead } from '../../lib/shared-read.ts'
 import { carryOutChange } from './carry-out-change.ts'
 import type { Configurator, FormerConfigurator } from './configurator.ts'
 import type { LingeringNodes } from './lingering-nodes.ts'
-import { ifKnown, listAllKnown } from '../../kube/list-all.ts'
+import { listAllKnown } from '../../kube/list-all.ts'
 import { type ChangePlan, type ObjectChange, planChanges } from './plan-changes.ts'
 import { planRunner } from './plan-runner.ts'
 
@@ -138,8 +138,8 @@ function makeAnnouncedLook({ client, configuration }: Deps) {
   })
   const isAnnounced: Configurator['announces'] = async (address, signal) => {
     const name = configuration.nameFor(address)
-    const get = async () => name !== undefined && (await client.get(resource, { namespace, name }, { signal }))
-    const usual = await ifKnown(undefined, get)
+    const get = name === undefined ? undefined : client.get(resource, { namespace, name }, { signal })
+    const usual = get && (await resultUnless(isUnknownKind, get))
     if (usual && configuration.hasAddress(usual, address)) return true
     const others = (await whole.recent(signal)).filter(({ metadata }) => metadata.name !== name)
     return others.some((object) => configuration.hasAddress(object, address))
@@ -152,7 +152,7 @@ async function readObjects({ client, configuration }: Deps, signal: AbortSignal)
   const found = kinds.map(async ({ resource, only }) =>
     only === undefined
       ? listAllKnown(client, resource, { namespace, signal })
-      : [await ifReadable(() => client.get(resource, { namespace, name: only }, { signal }))],
+      : [await ifReadable(client.get(resource, { namespace, name: only }, { signal }))],
   )
   return (await Promise.all(found)).flat().filter((object) => object !== undefined)
 }
@@ -161,11 +161,6 @@ async function readObjects({ client, configuration }: Deps, signal: AbortSignal)
  * The result of a read; undefined if the kind is unknown, or if we have no right to it. Earlier software may have
  * objects in such a namespace. A write that needs the object is then refused, which is reported.
  */
-export async function ifReadable<T>(read: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await ifKnown<T | undefined>(undefined, read)
-  } catch (error) {
-    if (isForbidden(error)) return undefined
-    throw error
-  }
+export function ifReadable<T>(read: Promise<T>): Promise<T | undefined> {
+  return resultUnless((error) => isForbidden(error) || isUnknownKind(error), read)
 }

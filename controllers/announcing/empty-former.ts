@@ -79,8 +79,8 @@ export function formerObjects({ client, former, current }: FormerDeps): FormerCo
     const { kinds, shared = [], selector: labelSelector } = former
     // Awaited together, because a failed read that nothing awaits ends the process.
     const all = await Promise.all([
-      ...kinds.map((kind) => ifReadable(() => listAll(client, kind, { labelSelector, signal }))),
-      ...shared.map(({ resource, name }) => ifReadable(() => client.get(resource, { name }, { signal }))),
+      ...kinds.map((kind) => ifReadable(listAll(client, kind, { labelSelector, signal }))),
+      ...shared.map(({ resource, name }) => ifReadable(client.get(resource, { name }, { signal }))),
     ])
     return former
       .configurations(all.flat().filter((object) => object !== undefined))

@@ -29,13 +29,13 @@ function scene() {
   const configurator = configureEither({
     client: {
       ...api.client,
-      list: (resource, options) => {
+      list: async (resource, options) => {
         if (world.isDown) throw new KubeError('no answer', { status: 503, reason: 'ServiceUnavailable' })
         if (resource.kind === ipAddressPools.kind && !world.hasKinds)
           throw new KubeError('no such kind', { status: 404, reason: 'UnknownKind' })
         return api.client.list(resource, options)
       },
-      get: (resource, target, options) => {
+      get: async (resource, target, options) => {
         if (world.isForbidden) throw new KubeError('no', { status: 403, reason: 'Forbidden' })
         return api.client.get(resource, target, options)
       },
