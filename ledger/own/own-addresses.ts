@@ -12,7 +12,7 @@ import type { Want } from '../want/want.ts'
 import type { Caches } from '../caches.ts'
 import type { ClusterNetworks } from './cluster-networks.ts'
 import type { Context } from '../context.ts'
-import { type KnownReservations, type KnownReservationsOptions, knownReservations } from './known-reservations.ts'
+import { type KnownReservations, type KnownReservationsOptions, knownReservations } from './provider-lists.ts'
 
 /** Which Services may have the user-chosen addresses that they name. */
 export type OwnAddresses = {

@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Location } from '../../../clouds/ports/cloud.ts'
-import { knownLocations } from '../../../ledger/own/known-locations.ts'
+import { knownLocations } from '../../../ledger/own/provider-lists.ts'
 import { silentLog } from '../../fakes/log.ts'
 import { fakeClock } from '../../kube/fake-clock.ts'
 

@@ -3,7 +3,7 @@ import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Reservation } from '../../../clouds/ports/cloud.ts'
 import type { IpAddress } from '../../../lib/ip-address.ts'
-import { knownReservations } from '../../../ledger/own/known-reservations.ts'
+import { knownReservations } from '../../../ledger/own/provider-lists.ts'
 import { makeReservation } from '../../builders.ts'
 import { silentLog } from '../../fakes/log.ts'
 
