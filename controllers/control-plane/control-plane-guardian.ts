@@ -40,14 +40,15 @@ export function controlPlaneGuardian(base: GuardianBase): ControlPlaneGuardian |
   return makeGuardian(base, controlPlane, { port, makeLoop: (parts) => addressGuardian(parts, port) })
 }
 
-/** The source of the control-plane address, and the loop that decides where it routes to. */
-type LoopOptions = { port: AddressReader; makeLoop: (parts: Parts) => Guardian }
-
 /** A read from the provider that takes longer is given up and repeated. */
 const readTimeoutMs = 8_000
 
-/** The guardian of the control-plane address with all its parts. */
-function makeGuardian(base: GuardianBase, controlPlane: ProbeOptions, { port, makeLoop }: LoopOptions) {
+/** The guardian with all its parts: the source of the address, and the loop that decides where it routes to. */
+function makeGuardian(
+  base: GuardianBase,
+  controlPlane: ProbeOptions,
+  { port, makeLoop }: { port: AddressReader; makeLoop: (parts: Parts) => Guardian },
+) {
   const running = new AbortController()
   const parts = makeParts(base, controlPlane, { port, signal: running.signal })
   const { caches, known } = parts

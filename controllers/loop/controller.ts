@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../../kube/clock.ts'
 import type { Log } from '../../kube/log.ts'
 import type { Key } from '../../kube/objects.ts'
-import { type QueueObserver, queue } from '../../kube/queue.ts'
+import { queue } from '../../kube/queue.ts'
 import { failureNews } from './failure-news.ts'
 import { type Report, type Result, reconcileKey } from './reconcile-key.ts'
 import type { Reconciler } from './reconciler.ts'
@@ -33,11 +33,7 @@ export type ControllerDeclaration = {
   report?: Report
 }
 
-/** Counts the work of each controller, given by its name. */
-export type ControllerObserver = (controller: string) => QueueObserver & {
-  /** Notes that a reconcile begins; the returned function is called with its result. */
-  begun(): (result: Result) => void
-}
+export type ControllerObserver = ReturnType<typeof controllerObserver>
 
 /** Makes a controller of this declaration. It reconciles only while it runs. */
 export function defineController(
@@ -132,8 +128,8 @@ export async function runAll(parts: readonly Part[], signal: AbortSignal): Promi
   if (failures.length > 0) throw failures[0]
 }
 
-/** Counts the controllers' work like client-go's work queues. */
-export function controllerObserver(metrics: Metrics, activity: Activity): ControllerObserver {
+/** Counts the work of each controller, given by its name, like client-go's work queues. */
+export function controllerObserver(metrics: Metrics, activity: Activity) {
   const running = new Map<string, Set<{ sinceMs: number }>>()
   const nowMs = () => performance.now()
   metrics.readEach('workqueue_unfinished_work_seconds', () =>
@@ -142,12 +138,13 @@ export function controllerObserver(metrics: Metrics, activity: Activity): Contro
       return { labels: { name }, value: ms / 1000 }
     }),
   )
-  return (name) => ({
+  return (name: string) => ({
+    /** Notes that a reconcile begins; the returned function is called with its result. */
     begun() {
       const work = { sinceMs: nowMs() }
       const works = running.get(name) ?? new Set()
       running.set(name, works.add(work))
-      return (result) => {
+      return (result: Result) => {
         works.delete(work)
         const ms = nowMs() - work.sinceMs
         metrics.observe('eip_admission_reconcile_duration_seconds', { controller: name, result }, ms)
@@ -157,6 +154,6 @@ export function controllerObserver(metrics: Metrics, activity: Activity): Contro
     },
     added: () => metrics.add('workqueue_adds_total', { name }),
     retried: () => metrics.add('workqueue_retries_total', { name }),
-    waited: (ms) => metrics.observe('workqueue_queue_duration_seconds', { name }, ms),
+    waited: (ms: number) => metrics.observe('workqueue_queue_duration_seconds', { name }, ms),
   })
 }

@@ -44,7 +44,14 @@ import { isAnnounceable } from '../../ledger/want/own-address-rules.ts'
 import type { Want } from '../../ledger/want/want.ts'
 import { isWanted } from '../../ledger/want/wanted.ts'
 import { planWithdrawal, isWithdrawing } from './removal-plan.ts'
-import { type ServiceSeen, graceLeftMs, hasAnnotations, hasFinalizer, secondAddresses } from './service-state.ts'
+import {
+  type ServiceSeen,
+  graceLeftMs,
+  hasAnnotations,
+  hasFinalizer,
+  isBoundTo,
+  secondAddresses,
+} from './service-state.ts'
 import { giveUp, notePolicy, releaseOrRetain } from './reclaim-steps.ts'
 import { type ConditionFacts, isSame, shownCondition } from './service-condition.ts'
 import { type ServicePlan, type ServiceStep, settled } from './service-step.ts'
@@ -121,7 +128,7 @@ export function planHeldAddress(seen: ServiceSeen, service: Service, record: Ela
   const isShown = service.spec.loadBalancerIP === address && annotations?.[addressAnnotation] === address
   const isOutdated = outdatedRequestAnnotations(service, seen.requestAnnotations, address).length > 0
   if (!isShown || isWithdrawing(service) || isOutdated) return { step: { do: 'show-address', address } }
-  if (phaseOf(record) !== 'Bound' || record.spec.claimRef?.uid !== uid) return { step: { do: 'bind', record, uid } }
+  if (!isBoundTo(service, record)) return { step: { do: 'bind', record, uid } }
   return announce(seen, service, address)
 }
 

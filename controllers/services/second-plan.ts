@@ -33,19 +33,21 @@ import { isFirstUnshown, isSecondWanted } from '../../ledger/want/wanted.ts'
 import type { Want } from '../../ledger/want/want.ts'
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
 import { planWithoutService } from './removal-plan.ts'
-import { type ServiceSeen, graceLeftMs } from './service-state.ts'
+import { type ServiceSeen, graceLeftMs, isBoundTo } from './service-state.ts'
 import { giveUp, notePolicy } from './reclaim-steps.ts'
 import { type ServicePlan, settled } from './service-step.ts'
+
+type Wanting = { service: Service; wanted: Want }
 
 /** The next step for the second address of a Service. Pure. */
 export function planSecond(seen: ServiceSeen): ServicePlan {
   const { service, wanted, record } = seen
-  const isNeeded = service !== undefined && !service.metadata.deletionTimestamp && isWantedBy(seen, service)
+  if (!service || !wanted) return record ? planWithoutService(seen, record) : settled
+  const isNeeded = !service.metadata.deletionTimestamp && isWantedBy(seen, { service, wanted })
   if (record && phaseOf(record) === 'Releasing') {
-    const hidden = service && !isNeeded ? hide(service, [record.status?.address]) : undefined
+    const hidden = isNeeded ? undefined : hide(service, [record.status?.address])
     return hidden ?? { step: { do: 'release', record } }
   }
-  if (!service || !wanted) return record ? planWithoutService(seen, record) : settled
   if (wanted.kind === 'ignored' && !service.metadata.deletionTimestamp) return settled
   if (!isNeeded) return planUnneeded(seen, service)
   const [first] = seen.others
@@ -53,8 +55,7 @@ export function planSecond(seen: ServiceSeen): ServicePlan {
 }
 
 /** Whether a Service wants this address, or has it while its want is unknown. */
-function isWantedBy({ key, wanted, record, others: [first] }: ServiceSeen, service: Service): boolean {
-  if (!wanted) return false
+function isWantedBy({ key, record, others: [first] }: ServiceSeen, { service, wanted }: Wanting): boolean {
   if (record) return isSecondWanted(record, { service, wanted, first })
   return (
     wanted.kind === 'reserve' &&
@@ -71,7 +72,7 @@ function planUnneeded(seen: ServiceSeen, service: Service): ServicePlan {
   return hide(service, [record.status?.address]) ?? { step: giveUp(seen, record) }
 }
 
-function planNeeded(seen: ServiceSeen, { service, wanted }: { service: Service; wanted: Want }): ServicePlan {
+function planNeeded(seen: ServiceSeen, { service, wanted }: Wanting): ServicePlan {
   const { record, others } = seen
   const { uid = '' } = service.metadata
   if (!record || heldAddress(record) === undefined) {
@@ -86,7 +87,7 @@ function planNeeded(seen: ServiceSeen, { service, wanted }: { service: Service; 
   }
   // The address is reserved for another program, which shows it.
   if (wanted.kind === 'foreign') return settled
-  if (phaseOf(record) !== 'Bound' || record.spec.claimRef?.uid !== uid) return { step: { do: 'bind', record, uid } }
+  if (!isBoundTo(service, record)) return { step: { do: 'bind', record, uid } }
   const note = notePolicy(seen, record)
   return note ? { step: note } : settled
 }

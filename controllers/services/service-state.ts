@@ -55,6 +55,11 @@ export function hasFinalizer({ metadata }: Service): boolean {
   return metadata.finalizers?.includes(serviceFinalizer) ?? false
 }
 
+/** Whether the record is bound to this very Service. */
+export function isBoundTo({ metadata: { uid = '' } }: Service, record: ElasticIP): boolean {
+  return phaseOf(record) === 'Bound' && record.spec.claimRef?.uid === uid
+}
+
 /** Whether the Service has all these annotations. */
 export function hasAnnotations({ metadata }: Service, annotations: Readonly<Record<string, string>>): boolean {
   return Object.entries(annotations).every(([name, value]) => metadata.annotations?.[name] === value)
@@ -90,6 +95,5 @@ export function secondAddresses({ key, others, service, wanted, record: first }:
 function secondAddressOf(record: ElasticIP, service: Service): string[] {
   const held = heldAddress(record)
   if (held === undefined) return mayFindShown(record) ? statusTextsOf(service, familyOf(record)) : []
-  const isBound = phaseOf(record) === 'Bound' && record.spec.claimRef?.uid === service.metadata.uid
-  return isBound || statusAddresses(service).includes(canonicalIpAddress(held) ?? held) ? [held] : []
+  return isBoundTo(service, record) || statusAddresses(service).includes(canonicalIpAddress(held) ?? held) ? [held] : []
 }
