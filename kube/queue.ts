@@ -12,7 +12,7 @@ export type QueueOptions = Partial<Backoff> & {
 }
 
 /** Counts what happens in a queue. */
-export type QueueObserver = {
+type QueueObserver = {
   added(): void
   /** A key is retried after a failure. */
   retried(): void

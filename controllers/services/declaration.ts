@@ -43,18 +43,17 @@ export function serviceControllers(
 ): ControllerDeclaration[] {
   const deps = { ...given, announcer: assigning?.announcer ?? given.announcer }
   const { keysOf, ofRecord } = addressKeys(deps)
-  const reconcilerDeps = makeReconcilerDeps(
-    deps,
-    findInAny({ announcing, assigning }),
-    assigning ? undefined : leftAssignments(deps, writeMs),
-  )
+  // For an assigned address this also frees it from its machine.
+  const findAnnouncement: Announcing['findAnnouncement'] = async (address, signal) =>
+    (await announcing?.findAnnouncement(address, signal)) ?? assigning?.free(address)
+  const unassign = assigning ? undefined : leftAssignments(deps, writeMs)
+  const reconcilerDeps = makeReconcilerDeps(deps, findAnnouncement, unassign)
   const queues = { claim: forwardedKeys(), release: forwardedKeys() }
-  const stepQueues = { claim: queues.claim.add, release: queues.release.add }
   const kinds = ['claim', 'release'] as const
   return [
     {
       ...common(deps),
-      reconciler: quickSteps(reconcilerDeps, stepQueues),
+      reconciler: quickSteps(reconcilerDeps, queues),
       watches: [...changes(deps), ...(assigning ? [assigning.arrived] : [])],
       keys: () => [
         ...deps.caches.services.list().flatMap((service) => keysOf(keyOf(service), service)),
@@ -63,7 +62,7 @@ export function serviceControllers(
     },
     ...kinds.map((kind) => ({
       ...common(deps),
-      reconciler: cloudSteps(kind, reconcilerDeps, stepQueues),
+      reconciler: cloudSteps(kind, reconcilerDeps, queues),
       watches: [queues[kind].watch],
       holdsFailedCalls: kind === 'release',
       keys: () => [],
@@ -105,11 +104,6 @@ function conditionController(deps: Dependencies, announcing: Reach['announcing']
   }
 }
 
-/** Why an address may still be routed to a node. For an assigned address this also frees it from its machine. */
-function findInAny({ announcing, assigning }: Pick<Reach, 'announcing' | 'assigning'>): Announcing['findAnnouncement'] {
-  return async (address, signal) => (await announcing?.findAnnouncement(address, signal)) ?? assigning?.free(address)
-}
-
 /** The common parts of the controllers of Services. */
 function common({ caches: { services, records }, settings, events }: Dependencies) {
   return {
@@ -129,12 +123,17 @@ function common({ caches: { services, records }, settings, events }: Dependencie
 function changes(deps: Dependencies): Watch[] {
   const { services, records } = deps.caches
   const { unboundGraceMs } = deps.settings.cluster
+  /** The Services that request an available address by its name, and may claim it now. */
   const waitingFor = (record: ElasticIP | undefined) =>
-    record && isSource(record) ? services.list().filter(requests(record)).map(keyOf).filter(canHave(record)) : []
-  const freed = recordsOfFreedAddresses(
-    () => records.list(),
-    allRequestAnnotations(deps.vendor.policy.requestAnnotations),
-  )
+    record && isSource(record) && !isClaimed(record)
+      ? services
+          .list()
+          .filter(({ metadata }) => metadata.annotations?.[elasticIPAnnotation] === record.metadata.name)
+          .map(keyOf)
+          .filter((key) => isAvailableFor(key, record))
+      : []
+  const requestAnnotations = allRequestAnnotations(deps.vendor.policy.requestAnnotations)
+  const freed = recordsOfFreedAddresses(() => records.list(), requestAnnotations)
   const { keysOf, ofRecord } = addressKeys(deps)
   return [
     watch(services, (key, current) => keysOf(key, current)),
@@ -191,16 +190,6 @@ function addressKeys({ caches: { services, records }, want, vendor }: Dependenci
 function serviceOf(record: ElasticIP | undefined): Key[] {
   const key = record && claimKey(record)
   return key === undefined ? [] : [key]
-}
-
-/** Whether a Service may claim an available address now. */
-function canHave(source: ElasticIP): (key: Key) => boolean {
-  return (key) => isAvailableFor(key, source) && !isClaimed(source)
-}
-
-/** Whether a Service requests this ElasticIP by its name. */
-function requests({ metadata: { name } }: ElasticIP): (service: Service) => boolean {
-  return ({ metadata }) => metadata.annotations?.[elasticIPAnnotation] === name
 }
 
 function makeReconcilerDeps(

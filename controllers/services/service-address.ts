@@ -173,7 +173,7 @@ function cloudStepOf({ do: name }: ServiceStep): CloudStep | undefined {
   return name === 'claim' || name === 'release' ? name : undefined
 }
 
-export type StepQueues = { [step in CloudStep]: (key: AddressKey) => void }
+export type StepQueues = { [step in CloudStep]: { add: (key: AddressKey) => void } }
 
 /** Carries out every step that does not wait for the provider, and hands over Services with any other next step. */
 export function quickSteps(deps: ServiceAddressDeps, queues: StepQueues): Reconciler {
@@ -181,7 +181,7 @@ export function quickSteps(deps: ServiceAddressDeps, queues: StepQueues): Reconc
     ...endingAfter(deps, ['announce', 'clear-status', 'remove-finalizers']),
     forward: (step, { key }) => {
       const other = cloudStepOf(step)
-      if (other) queues[other](key)
+      if (other) queues[other].add(key)
       return other !== undefined
     },
   })
@@ -195,7 +195,7 @@ export function cloudSteps(kind: CloudStep, deps: ServiceAddressDeps, queues: St
     forward: (step, { key, isLive }) => {
       const other = isLive ? cloudStepOf(step) : undefined
       if (other === undefined || other === kind) return false
-      queues[other](key)
+      queues[other].add(key)
       return true
     },
   })

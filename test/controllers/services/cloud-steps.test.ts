@@ -63,8 +63,8 @@ function stage(stored: State, cached: State = stored, waitMs = 0) {
     },
   }
   const queues = {
-    claim: (one: string) => taken.push(`claim ${one}`),
-    release: (one: string) => taken.push(`release ${one}`),
+    claim: { add: (one: string) => taken.push(`claim ${one}`) },
+    release: { add: (one: string) => taken.push(`release ${one}`) },
   }
   return { deps, queues, done, taken, forgotten }
 }
