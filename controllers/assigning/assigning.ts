@@ -83,7 +83,7 @@ export function assigning(deps: AssigningDeps) {
      * Takes an address that no Service shows from its machine before its release. Undefined once no machine has it; else
      * who shows it, as in `Announcement`.
      */
-    free(address: string): Announcement | undefined {
+    free: (address: string): Announcement | undefined => {
       const services = showing(address)
       if (services.length > 0) return { services }
       if (reservationOf(address) === undefined) return undefined

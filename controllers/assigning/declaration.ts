@@ -49,7 +49,7 @@ export function serviceAssigning(deps: Dependencies, writeMs: () => number) {
   const reconciler = makeReconciler(deps, { assignments, slices, probes, arrived, writeMs })
   caches.nodes.onChange(probes.retarget)
   return {
-    free: (address: string) => reconciler.free(address),
+    free: reconciler.free,
     /** The announcer for Services: a Service shows its address only once the provider routes it to a machine. */
     announcer: shownOnArrival(announcer, reconciler),
     /** The Services whose address has arrived. */

@@ -1,15 +1,14 @@
 import type { Balancers, Balancer, Origin, OriginPool } from '../../clouds/ports/balancers.ts'
 import { backoffMs } from '../../lib/repeat.ts'
-import { withTimeLimit } from '../../lib/time-limit.ts'
 import { type PortChanges, isUnchanged, portChanges } from '../balancers/port-changes.ts'
 import { changePorts } from '../balancers/port-steps.ts'
 import { errorText } from '../loop/reconcile-key.ts'
-import { leasedBalancers } from './control-plane-address.ts'
+import { leasedBalancers, timedRead } from './control-plane-address.ts'
 import { type Guardian, type LoopOptions, leadLoop, reportedProblem } from './lead-loop.ts'
 import { type GuardedNode, apiServerPort } from './control-plane-nodes.ts'
 import { type MoveRules, toleratedFailures } from '../moves/move-plan.ts'
 import { retryAfterOf } from '../moves/refusals.ts'
-import { type Sight, cloudSight } from './cloud-looks.ts'
+import { type Sight, cloudSight, liveMs, lookRetry } from './cloud-looks.ts'
 import { type BalancerNames, balancerNames } from '../balancers/balancer-names.ts'
 
 export type BalancerGuardianOptions = LoopOptions & {
@@ -23,11 +22,6 @@ export type BalancerGuardianOptions = LoopOptions & {
   /** Called after each attempt to change the origins, with the error if it failed. */
   onAttempt: (error: string | undefined) => void
 }
-
-/** The maximum age of a look at the provider on which a change relies. */
-const liveMs = 2_000
-const readTimeoutMs = 8_000
-const retry = { firstMs: 500, maxMs: 10_000 }
 
 /** The loop that keeps only good control-plane nodes behind a managed balancer. */
 export function balancerGuardian(options: BalancerGuardianOptions): Guardian {
@@ -62,7 +56,7 @@ export function balancerGuardian(options: BalancerGuardianOptions): Guardian {
         if (signal.aborted) return false
         failures += 1
         looks.forget()
-        notBeforeMs = clock.now() + Math.max(backoffMs(failures, retry), retryAfterOf(error))
+        notBeforeMs = clock.now() + Math.max(backoffMs(failures, lookRetry), retryAfterOf(error))
         reported.report(errorText(error))
       }
       return false
@@ -80,9 +74,7 @@ function portLooks(options: BalancerGuardianOptions, sight: Sight) {
     const wanted = ageMs > liveMs ? wantedChange(options, seen) : undefined
     return wanted !== undefined && !isUnchanged(wanted.changes)
   }
-  const timeoutError = () => new Error(`no answer within ${readTimeoutMs} ms`)
-  const read = (signal: AbortSignal) =>
-    withTimeLimit({ ms: readTimeoutMs, timeoutError, signal }, (ends) => readPort(options, ends))
+  const read = (signal: AbortSignal) => timedRead((ends) => readPort(options, ends), signal)
   return {
     forget: () => void (last = undefined),
     async look(signal: AbortSignal): Promise<SeenPort> {

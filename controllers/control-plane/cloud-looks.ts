@@ -19,7 +19,10 @@ type CloudLooksOptions = {
  * cannot, we look less often.
  */
 const lookBeforeMoveMs = { first: 1_000, later: 5_000 }
-const retry = { firstMs: 500, maxMs: 10_000 }
+/** The back-off after reads from the provider that failed. */
+export const lookRetry = { firstMs: 500, maxMs: 10_000 }
+/** The maximum age of a look at the provider on which a change relies. */
+export const liveMs = 2_000
 /** A list that shows a problem is repeated soon, then with back-off. */
 const doubtful = { firstMs: 1_000, maxMs: 15_000 }
 
@@ -58,7 +61,7 @@ export function cloudLooks({ known, readIntervalMs, failuresLeft, sight, clock }
       } catch (error) {
         if (signal.aborted) return failure
         failures += 1
-        notBeforeMs = clock.now() + Math.max(backoffMs(failures, retry), retryAfterOf(error))
+        notBeforeMs = clock.now() + Math.max(backoffMs(failures, lookRetry), retryAfterOf(error))
         failure = `the provider could not be read: ${errorText(error)}`
       }
       return failure

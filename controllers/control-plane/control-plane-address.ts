@@ -60,6 +60,14 @@ export function balancerAddress(balancers: Pick<Balancers, 'get'>, id: string): 
   }
 }
 
+const readTimeoutMs = 8_000
+
+/** Reads from the provider. A read that takes too long is given up, so that it can be repeated. */
+export function timedRead<T>(read: (ends: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
+  const timeoutError = () => new Error(`no answer within ${readTimeoutMs} ms`)
+  return withTimeLimit({ ms: readTimeoutMs, timeoutError, signal }, read)
+}
+
 /** A balancer's writes under a lease: each has a time limit, and none starts that could outlast the lease. */
 export function leasedBalancers(balancers: Balancers, writeMs: () => number): Balancers {
   const write = <T>(signal: AbortSignal, work: (ends: AbortSignal) => Promise<T>): Promise<T> => {

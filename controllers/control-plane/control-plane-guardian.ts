@@ -1,3 +1,4 @@
+import { lookRetry } from './cloud-looks.ts'
 import { balancerAddress, type AddressReader, taggedAddress } from './control-plane-address.ts'
 import { failingServers } from './failing-servers.ts'
 import type { Guardian } from './lead-loop.ts'
@@ -39,9 +40,6 @@ export function controlPlaneGuardian(base: GuardianBase): ControlPlaneGuardian |
   const port = taggedAddress(assignments, controlPlane.tag)
   return makeGuardian(base, controlPlane, { port, makeLoop: (parts) => addressGuardian(parts, port) })
 }
-
-/** A read from the provider that takes longer is given up and repeated. */
-const readTimeoutMs = 8_000
 
 /** The guardian with all its parts: the source of the address, and the loop that decides where it routes to. */
 function makeGuardian(
@@ -90,7 +88,7 @@ function makeParts(
   // A machine that takes over the address must learn nothing about us.
   const probe = apiServerProbe({ ...probeOptions, introduces: false })
   const probeHost = apiServerProbe({ ...probeOptions, introduces: true })
-  const known = knownAddress({ port, now: () => clock.now(), timeoutMs: readTimeoutMs })
+  const known = knownAddress({ port, now: () => clock.now() })
   const { probeFailures: failures, probeSuccesses: successes } = settings.process
   const failing = failingServers({ failures, successes })
   const mirror = mirrorBeside(base, { known, failing, controlPlane })
@@ -219,7 +217,7 @@ async function firstLook({ base: { credentials, settings, log }, known, signal }
     } catch (error) {
       if (signal.aborted) return
       log.warn({ error: errorText(error) }, 'waiting for the provider')
-      await clock.sleep(backoffMs(failures, { firstMs: 500, maxMs: 10_000 }), signal)
+      await clock.sleep(backoffMs(failures, lookRetry), signal)
     }
   }
   const address = known.current()?.address

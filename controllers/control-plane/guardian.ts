@@ -1,4 +1,4 @@
-import { cloudLooks, cloudSight } from './cloud-looks.ts'
+import { cloudLooks, cloudSight, liveMs } from './cloud-looks.ts'
 import type { ControlPlaneAddress } from './control-plane-address.ts'
 import type { GuardedNode } from './control-plane-nodes.ts'
 import { type Guardian, type LoopOptions, leadLoop, reportedProblem } from './lead-loop.ts'
@@ -14,9 +14,6 @@ export type GuardianOptions = LoopOptions & {
   onMoved: (move: TriedMove) => void
 }
 
-/** The maximum age of a look at the provider on which a move relies. */
-const liveMs = 2_000
-
 /** The loop that keeps the control-plane address at a good control-plane node. */
 export function guardian(options: GuardianOptions): Guardian {
   const { known, keeper, nodes, address, ownNode: own, readIntervalMs, clock, log, onMoved } = options
@@ -28,7 +25,7 @@ export function guardian(options: GuardianOptions): Guardian {
     holder,
     reported,
     sight,
-    forget: keeper.forget,
+    forget: () => keeper.forget(),
     async turn(signal, writeMs) {
       const failure = await looks.look(signal)
       if (signal.aborted) return false

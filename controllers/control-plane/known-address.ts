@@ -1,26 +1,17 @@
 import { canonicalIpAddress } from '../../lib/ip-address.ts'
-import { withTimeLimit } from '../../lib/time-limit.ts'
-import type { ControlPlaneAddress, AddressReader } from './control-plane-address.ts'
+import { type AddressReader, type ControlPlaneAddress, timedRead } from './control-plane-address.ts'
 
 export type KnownAddress = ReturnType<typeof knownAddress>
 
 type ChangeListener = (now: ControlPlaneAddress, before: ControlPlaneAddress | undefined) => void
 
-type KnownAddressOptions = {
-  port: AddressReader
-  now: () => number
-  /** A read that takes longer is given up. */
-  timeoutMs: number
-}
-
 /** The control-plane address as the provider last showed it. A failed read changes nothing and throws. */
-export function knownAddress({ port, now, timeoutMs }: KnownAddressOptions) {
+export function knownAddress({ port, now }: { port: AddressReader; now: () => number }) {
   let last: ControlPlaneAddress | undefined
   const { readSince, ...ages } = readTimes(now)
   let problem: string | undefined
   const listeners: ChangeListener[] = []
 
-  const { list, readNamed } = timedReads(port, timeoutMs)
   const remember = (found: ControlPlaneAddress, beganAtMs: number) => {
     const before = last
     last = { ...found, address: canonicalIpAddress(found.address) ?? found.address }
@@ -34,10 +25,10 @@ export function knownAddress({ port, now, timeoutMs }: KnownAddressOptions) {
    */
   const find = async (signal: AbortSignal): Promise<void> => {
     const beganAtMs = now()
-    const listed = await list(signal)
+    const listed = await timedRead((ends) => port.list(ends), signal)
     const inList = listed.find(({ id }) => id === last?.id)
     // A single list may miss it. Only a read of the address itself proves that it is deleted or has lost its tag.
-    const known = inList ?? (last && (await readNamed(last.id, signal)))
+    const known = inList ?? (last && (await readNamed(port, last.id, signal)))
     const kept = known ?? (listed.length === 1 ? listed[0] : undefined)
     problem = problemOf(port, { listed, kept })
     if (kept) return remember(kept, beganAtMs)
@@ -59,11 +50,17 @@ export function knownAddress({ port, now, timeoutMs }: KnownAddressOptions) {
       if (last === undefined) return find(signal)
       const { id } = last
       const beganAtMs = now()
-      const found = await readNamed(id, signal)
+      const found = await readNamed(port, id, signal)
       if (found === undefined) return find(signal)
       remember(found, beganAtMs)
     },
   }
+}
+
+/** Reads an address live; undefined if it does not exist or our setting no longer names it. */
+async function readNamed(port: AddressReader, id: string, signal: AbortSignal) {
+  const found = await timedRead((ends) => port.read(id, ends), signal)
+  return found?.isNamed ? found : undefined
 }
 
 /** When the last good read began, and when its answer came. */
@@ -84,17 +81,6 @@ function readTimes(now: () => number) {
     answerAgeMs: () => (isForgotten ? Infinity : now() - answeredAtMs),
     /** Makes the next look a live one. */
     forget: () => void (isForgotten = true),
-  }
-}
-
-function timedReads(port: AddressReader, ms: number) {
-  const timeoutError = () => new Error(`no answer within ${ms} ms`)
-  return {
-    list: (signal: AbortSignal) => withTimeLimit({ ms, timeoutError, signal }, (ends) => port.list(ends)),
-    readNamed: async (id: string, signal: AbortSignal) => {
-      const found = await withTimeLimit({ ms, timeoutError, signal }, (ends) => port.read(id, ends))
-      return found?.isNamed ? found : undefined
-    },
   }
 }
 

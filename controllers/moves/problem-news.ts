@@ -6,7 +6,7 @@ export function problemNews() {
   return {
     current: () => known,
     /** Notes the current problem; returns whether that is news. */
-    isNew(problem: string | undefined) {
+    isNew: (problem: string | undefined) => {
       const before = known
       known = problem
       return problem !== undefined && withoutCounts(problem) !== withoutCounts(before ?? '')

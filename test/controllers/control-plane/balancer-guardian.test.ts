@@ -47,7 +47,6 @@ async function openWorld(readIntervalMs = 60_000) {
   const known = knownAddress({
     port: balancerAddress(balancers, id),
     now: () => clock.now(),
-    timeoutMs: 2_000,
   })
   const guardian = balancerGuardian({
     balancers,

@@ -20,7 +20,6 @@ function scene() {
       read: () => Promise.reject(new Error('no way')),
     },
     now: () => world.ms,
-    timeoutMs: 1_000,
   })
   const metrics = makeMetrics()
   readGuardian(metrics, { known, leading: () => (world.isLeader ? loop : undefined), now: () => world.ms })

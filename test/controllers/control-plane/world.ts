@@ -72,7 +72,6 @@ export function guardedWorld(options: { ownNode?: Name; cooldownMs?: number } = 
   const known = knownAddress({
     port: cloud.port,
     now: () => clock.now(),
-    timeoutMs: 10_000,
   })
   known.onChange(() => awake.wake())
   const moves: string[] = []
