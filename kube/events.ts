@@ -4,6 +4,7 @@ import { KubeError, isAlreadyExists, isNotFound, resultUnless } from './errors.t
 import type { Log } from './log.ts'
 import { type KubeEvent, type KubeObject, keyOf } from './objects.ts'
 import { events } from './resource.ts'
+import { defined } from '../lib/json.ts'
 
 export type Occurrence<Reason extends string = string> = { type: KubeEvent['type']; reason: Reason; message: string }
 
@@ -162,9 +163,7 @@ function newEvent(object: KubeObject, { component, instance, annotations: annota
       apiVersion: object.apiVersion,
       kind: object.kind,
       name,
-      ...(namespace !== undefined && { namespace }),
-      ...(uid !== undefined && { uid }),
-      ...(resourceVersion !== undefined && { resourceVersion }),
+      ...defined({ namespace, uid, resourceVersion }),
     },
     type: 'Normal',
     reason: '',

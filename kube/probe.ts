@@ -4,6 +4,7 @@ import { checkServerIdentity } from 'node:tls'
 import { runningTimer, untilAborted, withTimeLimit } from '../lib/time-limit.ts'
 import type { Access, Credentials, Tls } from './credentials.ts'
 import type { Log } from './log.ts'
+import { defined } from '../lib/json.ts'
 
 /** Where an API server listens. */
 export type Endpoint = { address: string; port: number }
@@ -126,8 +127,7 @@ function requestOf(
     port,
     agent: false,
     headers: { 'user-agent': userAgent, connection: 'close' },
-    ...(ca !== undefined && { ca }),
-    ...(rejectUnauthorized !== undefined && { rejectUnauthorized }),
+    ...defined({ ca, rejectUnauthorized }),
   }
 }
 

@@ -27,6 +27,8 @@ export function missingFrom(stored: object, wanted: object): object {
 }
 
 /** The fields that have a value. */
-export function defined<Value>(fields: Readonly<Record<string, Value | undefined>>): Record<string, Value> {
-  return Object.fromEntries(Object.entries(fields).filter((field): field is [string, Value] => field[1] !== undefined))
+export function defined<Fields extends object>(fields: Fields): Defined<Fields> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<Fields>
 }
+
+type Defined<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> }

@@ -7,6 +7,7 @@ import { type StatusChange, condition } from '../record/status.ts'
 import { resetRecord } from '../record/reset-record.ts'
 import { hasReservationOf, isSource, isWarm } from '../record/source.ts'
 import { whoseIs } from '../record/marks.ts'
+import { defined } from '../../lib/json.ts'
 
 /**
  * Looks up the reservation that an operator named in an ElasticIP, so that Services can name that ElasticIP. If this
@@ -66,12 +67,11 @@ async function accept(
 ): Promise<undefined> {
   const { id, address, location } = reservation
   await takeNamed(deps, { record: source, found: reservation }, signal)
-  const place = location === undefined ? {} : { location }
-  const current = await deps.records.writeSpec(source, { ...source.spec, ...place }, { signal })
+  const current = await deps.records.writeSpec(source, { ...source.spec, ...defined({ location }) }, { signal })
   const facts = { status: 'True', reason: 'Provisioned', message: `reservation ${id}`, now: deps.now() } as const
   const change: StatusChange = {
     phase: 'Available',
-    ...(address !== undefined && { address }),
+    ...defined({ address }),
     reservationID: id,
     message: null,
     conditions: [condition('Reserved', facts)],

@@ -1,6 +1,7 @@
 import { type IpFamily, familyNames } from '../../lib/ip-address.ts'
 import type { AddressKey, ElasticIP, ReclaimPolicy } from '../record/elastic-ip.ts'
 import type { Want } from '../want/want.ts'
+import { defined } from '../../lib/json.ts'
 
 /** The address to claim: one in a location, or that of a provisioned ElasticIP. */
 export type ClaimSpec = { family: IpFamily } & (
@@ -56,10 +57,9 @@ export function recordSpecOf(claim: ClaimSpec, source: ElasticIP | undefined): O
   const location = claim.location ?? source?.spec.location
   const sourceRef = namedSource(claim) ?? (source && ({ name: source.metadata.name, type: 'WarmPool' } as const))
   return {
-    ...(location === undefined ? {} : { location }),
+    ...defined({ location, source: sourceRef }),
     ...(claim.family === 'ipv6' && { ipFamily: familyNames[claim.family] }),
     reclaimPolicy: claim.reclaim ?? 'Delete',
-    ...(sourceRef ? { source: sourceRef } : {}),
   }
 }
 

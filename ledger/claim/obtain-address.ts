@@ -11,6 +11,7 @@ import { isSource } from '../record/source.ts'
 import type { ClaimResult } from './claim-spec.ts'
 import type { LimitCheck, Turnover } from './limits.ts'
 import { holdSource, postpone, refuse, refuseOverLimit, storeReservation, useReservation } from './store-result.ts'
+import { defined } from '../../lib/json.ts'
 
 /** The policies that decide whether a record may have an address: available ones, limits and turnover. */
 export type PolicyDeps = SourceDeps & { overLimit: LimitCheck; turnover: Turnover }
@@ -74,7 +75,7 @@ async function reserve(deps: ObtainDeps, record: ElasticIP, signal: AbortSignal)
     location: record.spec.location ?? '',
     family: familyOf(record),
     marks: marksOf(deps.scheme, record),
-    ...(record.metadata.uid !== undefined && { order: record.metadata.uid }),
+    ...defined({ order: record.metadata.uid }),
   }
   return storeReservation(deps, record, await deps.cloud.reserve(request, signal))
 }

@@ -12,6 +12,7 @@ import { type StatusChange, assigned, condition } from '../record/status.ts'
 import { notRequested, requestIdOf } from '../record/requests-in-flight.ts'
 import { isAvailable, isSource } from '../record/source.ts'
 import type { ClaimResult } from './claim-spec.ts'
+import { defined } from '../../lib/json.ts'
 
 /*
  * Stores the outcome of a request for an address, and makes it the result of the claim. No write here has a deadline.
@@ -124,8 +125,7 @@ export async function holdSource(deps: LedgerDeps, record: ElasticIP, source: El
   const { address = '', reservationID } = source.status ?? {}
   const { name } = source.metadata
   const facts = { reason: 'Taken', message: `from ElasticIP ${name}`, now: deps.now() }
-  const known = { address, ...(reservationID !== undefined && { reservationID }) }
-  const change: StatusChange = { phase: 'Reserved', ...known, ...granted(facts) }
+  const change: StatusChange = { phase: 'Reserved', address, ...defined({ reservationID }), ...granted(facts) }
   const stored = await deps.records.writeStatus(record, change)
   deps.log.info({ record: record.metadata.name, address, reservation: reservationID, from: name }, 'address claimed')
   return { kind: 'held', record: stored, address }

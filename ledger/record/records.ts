@@ -20,6 +20,7 @@ import { requestIdAnnotation } from '../../lib/request-id.ts'
 import { isRetained } from './marks.ts'
 import { serviceNameLabel, serviceNamespaceLabel, recordFinalizer, requestedByAnnotation } from './names.ts'
 import { type StatusChange, type Writer, mergeStatus } from './status.ts'
+import { defined } from '../../lib/json.ts'
 
 /**
  * The ElasticIP records in the API server. Every write is a compare-and-swap on the resourceVersion that was read, and
@@ -148,10 +149,7 @@ export function newRecord(
   spec: Omit<ElasticIP['spec'], 'claimRef'>,
   { identity, request }: Requester,
 ): ElasticIP {
-  const annotations = {
-    [requestedByAnnotation]: identity,
-    ...(request === undefined ? {} : { [requestIdAnnotation]: request }),
-  }
+  const annotations = { [requestedByAnnotation]: identity, ...defined({ [requestIdAnnotation]: request }) }
   const metadata = { name: recordName(key), finalizers: [recordFinalizer], annotations }
   return newElasticIP(metadata, { claimRef: splitKey(serviceOfAddress(key)), ...spec })
 }

@@ -10,6 +10,7 @@ import {
 } from './elastic-ip.ts'
 import { type IpFamily, familyNames } from '../../lib/ip-address.ts'
 import { warmLabel } from './names.ts'
+import { defined } from '../../lib/json.ts'
 
 /** Whether a record is not a Service's own, but an available address, or one that a Service's record has claimed. */
 export function isSource(record: ElasticIP): boolean {
@@ -68,7 +69,7 @@ export function claimRefOf(record: ElasticIP, isKept: boolean): ClaimRef {
   return {
     namespace,
     name,
-    ...(uid === undefined ? {} : { elasticIPUID: uid }),
+    ...defined({ elasticIPUID: uid }),
     ...(isKept ? { setByOperator: true } : {}),
   }
 }

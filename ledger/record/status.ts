@@ -10,6 +10,7 @@ import {
 } from './elastic-ip.ts'
 import { currentRequestId } from '../../lib/request-id.ts'
 import { transferAnnotation } from './names.ts'
+import { defined } from '../../lib/json.ts'
 
 type Removable = 'address' | 'reservationID' | 'requestInFlight' | 'message'
 
@@ -37,7 +38,7 @@ export function assigned(status: Condition['status'], facts: Omit<ConditionFacts
 /** The status of a record after a change, with the conditions that derive from it. */
 export function mergeStatus(record: ElasticIP, change: StatusChange, writer: Writer): ElasticIPStatus {
   const { status: before = {}, metadata } = record
-  const observed = metadata.generation === undefined ? {} : { observedGeneration: metadata.generation }
+  const observed = defined({ observedGeneration: metadata.generation })
   const steps = mergeConditions(before.conditions, change.conditions ?? [])
   const history = nextHistory(before, change, writer)
   const merged = withoutRemoved({ ...before, ...change, ...observed, ...(history && { history }), conditions: steps })
@@ -89,13 +90,7 @@ export function nextHistory(
   const isSamePhase = phase === (last?.phase ?? before.phase)
   if (isSamePhase && (message === undefined || message === last?.message)) return before.history
   const request = currentRequestId()
-  const step = {
-    time: now().toISOString(),
-    phase,
-    ...(message === undefined ? {} : { message }),
-    writer: identity,
-    ...(request === undefined ? {} : { request }),
-  }
+  const step = { time: now().toISOString(), phase, ...defined({ message }), writer: identity, ...defined({ request }) }
   return [...history, step].slice(-maxHistory)
 }
 

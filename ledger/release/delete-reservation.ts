@@ -20,6 +20,7 @@ import type { StatusChange } from '../record/status.ts'
 import type { Service } from '../../kube/objects.ts'
 import { hasSource, isSource, mayBeOperators } from '../record/source.ts'
 import { canPassOn } from './heir.ts'
+import { defined } from '../../lib/json.ts'
 
 /** A record that is being released, and the result of a live look at its reservation. */
 export type DeletionSeen = {
@@ -259,8 +260,7 @@ function isOrdering(
 
 function releasing(of: { id: string; address: string | undefined; at: string; message: string }): StatusChange {
   const { id: reservationID, address, at: deletionRequestedAt, message } = of
-  const known = { reservationID, ...(address !== undefined && { address }) }
-  return { phase: 'Releasing', ...known, deletionRequestedAt, message }
+  return { phase: 'Releasing', ...defined({ reservationID, address }), deletionRequestedAt, message }
 }
 
 /** Creates a release record; undefined if there already is one. */
@@ -270,7 +270,6 @@ function create(
   signal: AbortSignal,
 ): Promise<ElasticIP | undefined> {
   const metadata = { name: releaseRecordName(id), finalizers: [recordFinalizer] }
-  const place = location === undefined ? {} : { location }
-  const record = newElasticIP(metadata, { reclaimPolicy: 'Delete', reservationID: id, ...place })
+  const record = newElasticIP(metadata, { reclaimPolicy: 'Delete', reservationID: id, ...defined({ location }) })
   return resultUnless(isAlreadyExists, deps.records.create(record, { signal }))
 }

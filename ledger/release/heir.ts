@@ -28,6 +28,7 @@ import { assigned } from '../record/status.ts'
 import { isSource } from '../record/source.ts'
 import { compareUse, requestsAsOwn } from '../want/own-address-rules.ts'
 import type { Want } from '../want/want.ts'
+import { defined } from '../../lib/json.ts'
 
 export type HeirFacts = {
   services: readonly Service[]
@@ -101,7 +102,7 @@ export async function passOn(
     await deps.cloud.mark({ id: found.id, marks: lastingMarks(found.marks) }, transferMarks(deps.scheme, key), signal)
   const message = `Service ${key}, from Service ${claimKey(record)}`
   const conditions = [assigned('True', { reason: 'OnService', message, now: deps.now() })]
-  const known = { reservationID: found.id, ...(address !== undefined && { address }) }
+  const known = defined({ reservationID: found.id, address })
   await deps.records.writeStatus(begun, { phase: 'Bound', ...known, conditions }, { signal })
   await deps.records.remove(emptied, { signal })
   deps.log.info({ record: begun.metadata.name, address, from: record.metadata.name }, 'address passed on')
@@ -117,12 +118,12 @@ async function begin(
   const spec = {
     reclaimPolicy,
     reservationID: found.id,
-    ...(location === undefined ? {} : { location }),
+    ...defined({ location }),
     ...(familyOf(record) === 'ipv6' && ({ ipFamily: 'IPv6' } as const)),
   }
   const begun = newRecord(keyOf(heir), spec, { identity })
   const { uid } = heir.metadata
-  const claimRef = { namespace: '', name: '', ...begun.spec.claimRef, ...(uid === undefined ? {} : { uid }) }
+  const claimRef = { namespace: '', name: '', ...begun.spec.claimRef, ...defined({ uid }) }
   try {
     return await records.create({ ...begun, spec: { ...begun.spec, claimRef } }, { signal })
   } catch (error) {

@@ -12,6 +12,7 @@ import { planDeletion, deleteReservation, markForDeletion, moveToReleaseRecord }
 import { type HeirFacts, heirOf, passOn } from './heir.ts'
 import { adoptionEndMarks, lastingMarks } from '../record/marks.ts'
 import { hasReservationOf, isClaimedBy, isSource, isWarm } from '../record/source.ts'
+import { defined } from '../../lib/json.ts'
 
 /** The dependencies for releasing an address that no Service has claimed. */
 export type SourceReleaseDeps = LedgerDeps &
@@ -161,7 +162,7 @@ async function releaseToCloud(
   if (kept !== undefined) return kept
   if (isAnnounced) return 'unshared'
   const { deletionRequestedAt, address = found?.address } = marked.status ?? {}
-  const known = { ...(reservationID !== undefined && { reservationID }), ...(address !== undefined && { address }) }
+  const known = defined({ reservationID, address })
   // The status was emptied, or the answer to its order was lost: nothing could check whether the address is announced.
   if (deletionRequestedAt === undefined && address !== marked.status?.address) {
     // Nor was it known that there was an address to retain. A single write records both: a Releasing record would be deleted.
@@ -194,7 +195,9 @@ async function keepReservation(
 ): Promise<ReleaseResult | undefined> {
   const { reservationID, found } = of
   const { want } = deps
-  const record = { ...marked, status: { ...marked.status, reservationID, ...addressOf(marked, found) } }
+  // A record that passes on has given its address up: the reservation has it.
+  const known = defined({ reservationID, address: marked.status?.address ?? found?.address })
+  const record = { ...marked, status: { ...marked.status, ...known } }
   const all = await deps.possibleUsers(signal, written)
   const recordOf = (key: Key) => all.records.find(({ metadata }) => metadata.name === recordName(key))
   const heir = heirOf(record, { services: all.services, recordOf, want })
@@ -216,12 +219,6 @@ async function keepReservation(
     case 'wait':
       return stayInUse(deps, { record: marked, error: plan.error }, signal)
   }
-}
-
-/** The address of a record, from its reservation if the record gave it up before it passed on. */
-function addressOf({ status }: ElasticIP, found: Reservation | undefined): { address?: string } {
-  const address = status?.address ?? found?.address
-  return address === undefined ? {} : { address }
 }
 
 /** Starts a release that continues when the address is no longer announced. A claim of its Service ends it. */
