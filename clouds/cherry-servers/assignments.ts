@@ -2,7 +2,7 @@ import { type AssignedAddress, type Assignments, type MoveOptions, isStill } fro
 import { unlessGone } from '../ports/vendor-errors.ts'
 import type { VendorCall } from '../http/request.ts'
 import { writeOfMove } from '../http/move-write.ts'
-import { refusal } from './errors.ts'
+import { goneError, refusal } from './errors.ts'
 import type { Address } from './parse-address.ts'
 import { type Project, findAddress } from './project.ts'
 
@@ -80,8 +80,4 @@ async function target(
 ): Promise<void> {
   const body = { targeted_to: machine }
   await writeOfMove(http, { name: 'move', method: 'PUT', path: ['ips', id], body, hints }, options)
-}
-
-function goneError(id: string): Error {
-  return refusal(`address ${id} cannot be moved: its reservation no longer exists`, 'invalid')
 }

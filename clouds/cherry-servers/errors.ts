@@ -1,17 +1,17 @@
 import type { Refusal } from '../http/faults.ts'
-import { fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
+import { fieldsOf, textOf, textsOf } from '../http/loose-json.ts'
 import type { Fault } from '../ports/cloud.ts'
 import { vendorErrors } from '../ports/vendor-errors.ts'
 
 export const vendor = 'Cherry Servers'
 
-export const { refusal, requireProject, requireSameId, requireUnassigned, unreadableError } = vendorErrors(vendor)
+export const { refusal, requireProject, requireSameId, requireUnassigned, unreadableError, goneError } =
+  vendorErrors(vendor)
 
 /** The API's text of a refusal. It sends `message`; older clients also know the other fields. */
 export function errorText(body: unknown): string | undefined {
   const { message, error, errors } = fieldsOf(body)
-  const texts = itemsOf(errors)?.flatMap((one) => textOf(one) ?? []) ?? []
-  return textOf(message) ?? textOf(error) ?? textOf(texts.join('; '))
+  return textOf(message) ?? textOf(error) ?? textOf(textsOf(errors).join('; '))
 }
 
 /** The fault of a refusal. The API answers 400 to every impossible request, and gives the reason only as undocumented text. */

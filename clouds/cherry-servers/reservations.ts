@@ -1,12 +1,5 @@
-import {
-  type Cloud,
-  CloudError,
-  type Marked,
-  type Reservation,
-  type ReservationRequest,
-  type Location,
-} from '../ports/cloud.ts'
-import { changedInTurn, hasMarks } from '../ports/marks.ts'
+import { type Cloud, CloudError, type Reservation, type ReservationRequest, type Location } from '../ports/cloud.ts'
+import { changesOf, hasMarks } from '../ports/marks.ts'
 import { isRefused, unlessGone } from '../ports/vendor-errors.ts'
 import { requireUnassigned, unreadableError } from './errors.ts'
 import { type Address, parseReservation } from './parse-address.ts'
@@ -17,7 +10,7 @@ import { type Fields, fieldsOf, itemsOf, textOf, idOf } from '../http/loose-json
 export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
   const seen = firstSeen()
   const dated = (found: Address['reservation']): Reservation => ({ ...found, createdAt: seen.of(found.id) })
-  return changedInTurn({
+  return {
     async reservations(marks, signal) {
       const found = (await project.addresses.fresh(signal)).map(({ reservation }) => reservation)
       seen.keepOnly(found.map(({ id }) => id))
@@ -28,18 +21,23 @@ export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
       return found && dated(found.reservation)
     },
     reserve: async (request, signal) => dated(await reserve(project, request, signal)),
-    // Changes the tags of a reservation. A PUT replaces the whole map, which people edit too, so we read it first.
-    async mark({ id, marks: before }, marks, signal) {
-      const found = await findAddress(project, { id }, signal)
-      if (!found || !hasMarks(found.reservation.marks, before)) return
-      if (Object.entries(marks).every(([key, value]) => found.tags[key] === value)) return
-      // JSON leaves out undefined, which removes the tag.
-      const body = { tags: { ...found.tags, ...marks } }
-      await project.http.call({ name: 'mark', method: 'PUT', path: ['ips', id], body, accept: [404] }, signal)
-    },
-    release: (reservation, signal) => release(project, reservation, signal),
+    ...changesOf({
+      find: (id, signal) => findAddress(project, { id }, signal),
+      write({ reservation, tags }, marks, signal) {
+        // JSON leaves out undefined, which removes the tag.
+        const body = { tags: { ...tags, ...marks } }
+        const path = ['ips', reservation.id]
+        return project.http.call({ name: 'mark', method: 'PUT', path, body, accept: [404] }, signal)
+      },
+      requireUnassigned,
+      remove(id, signal) {
+        const path = ['ips', id]
+        const deletion = project.http.call({ name: 'release', method: 'DELETE', path, accept: [404] }, signal)
+        return unlessGone(deletion, async () => (await findListed(project, id, signal)) !== undefined)
+      },
+    }),
     locations: (signal) => listLocations(project, signal),
-  })
+  }
 }
 
 /** Reserves an address. If the provider refuses the region, its text may be another or an old name for one. */
@@ -52,7 +50,7 @@ async function reserve(
   try {
     return await order(project, request, signal)
   } catch (error) {
-    const slug = isRefused(error) ? await slugOf(project, location, signal) : undefined
+    const slug = isRefused(error, ['invalid']) ? await slugOf(project, location, signal) : undefined
     if (slug === undefined || slug === location) throw error
     return order(project, { location: slug, marks }, signal)
   }
@@ -80,16 +78,6 @@ async function order(
   const reservation = parseReservation(answer.body)
   if (!reservation) throw unreadableError('reserve', 'an object without an id', 'unknown')
   return reservation
-}
-
-/** Reads before it deletes: `/ips` includes servers' own addresses, and deleting an address in use is not documented. */
-async function release(project: Project, { id, marks }: Marked, signal: AbortSignal): Promise<void> {
-  const found = await findAddress(project, { id }, signal)
-  if (!found || !hasMarks(found.reservation.marks, marks)) return
-  requireUnassigned(found.reservation)
-  const path = ['ips', id]
-  const deletion = project.http.call({ name: 'release', method: 'DELETE', path, accept: [404] }, signal)
-  await unlessGone(deletion, async () => (await findListed(project, id, signal)) !== undefined)
 }
 
 /** When we first saw things, because the API does not return when they were created: they are at least that old. */

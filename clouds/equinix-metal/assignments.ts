@@ -3,7 +3,7 @@ import { afterWrite } from '../ports/cloud.ts'
 import { unlessDone } from '../ports/vendor-errors.ts'
 import { type Fields, fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
 import { writeOfMove } from '../http/move-write.ts'
-import { refusal, unreadableError } from './errors.ts'
+import { goneError, refusal, unreadableError } from './errors.ts'
 import { isReservation, parseReservation, publicTypes } from './parse-reservation.ts'
 import { type Project, wholeList } from './project.ts'
 import { addressesOf, findItem } from './reservations.ts'
@@ -69,8 +69,7 @@ type Target = Parameters<Assignments['move']>[0]
  */
 async function move(project: Project, target: Target, options: MoveOptions): Promise<void> {
   const found = await find(project, target.id, options.signal)
-  if (!found || !isStill(shown(found), target))
-    throw refusal(`address ${target.id} cannot be moved: its reservation no longer exists`, 'invalid')
+  if (!found || !isStill(shown(found), target)) throw goneError(target.id)
   const others = found.assignments.filter(({ machine }) => machine !== target.machine)
   const freed: Assignment[] = []
   try {

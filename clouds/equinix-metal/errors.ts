@@ -1,17 +1,17 @@
 import type { Refusal } from '../http/faults.ts'
-import { fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
+import { fieldsOf, textOf, textsOf } from '../http/loose-json.ts'
 import type { Fault } from '../ports/cloud.ts'
 import { vendorErrors } from '../ports/vendor-errors.ts'
 
 export const vendor = 'Equinix Metal'
 
-export const { refusal, requireProject, requireSameId, requireUnassigned, unreadableError } = vendorErrors(vendor)
+export const { refusal, requireProject, requireSameId, requireUnassigned, unreadableError, goneError } =
+  vendorErrors(vendor)
 
 /** The API's text of a refusal, in `errors`; the check of the key uses `error`. */
 export function errorText(body: unknown): string | undefined {
   const { errors, error } = fieldsOf(body)
-  const texts = itemsOf(errors)?.flatMap((one) => textOf(one) ?? [])
-  return texts && texts.length > 0 ? texts.join('; ') : textOf(error)
+  return textOf(textsOf(errors).join('; ')) ?? textOf(error)
 }
 
 /** The fault of a refusal. The API answers 422 for conflicts and quota, too; only undocumented text distinguishes them. */

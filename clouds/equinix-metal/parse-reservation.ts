@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net'
 import type { Reservation, Marks } from '../ports/cloud.ts'
-import { type Fields, fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
+import { type Fields, fieldsOf, itemsOf, textOf, textsOf } from '../http/loose-json.ts'
 import { marksAmong } from '../ports/marks.ts'
 import type { ProjectOptions } from './project.ts'
 
@@ -48,7 +48,7 @@ export function parseReservation(body: unknown, options: ProjectOptions = {}): R
     state,
     location: locationOf(item, options),
     ...(isAssigned(item) && { holder: 'a machine of the project' }),
-    marks: parseTags(itemsOf(item.tags)?.flatMap((tag) => textOf(tag) ?? []) ?? []),
+    marks: parseTags(textsOf(item.tags)),
     createdAt: textOf(item.created_at),
   }
 }

@@ -6,7 +6,7 @@ import {
   type Reservation,
   type ReservationRequest,
 } from '../ports/cloud.ts'
-import { type Fields, fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
+import { type Fields, fieldsOf, itemsOf, textOf, textsOf } from '../http/loose-json.ts'
 import type { VendorCall } from '../http/request.ts'
 import { changedInTurn, hasMarks } from '../ports/marks.ts'
 import { unlessGone } from '../ports/vendor-errors.ts'
@@ -39,7 +39,7 @@ export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
       const path = ['ips', id]
       const { body } = await project.http.call({ name: 'reservation', method: 'GET', path, accept: [404] }, signal)
       const item = fieldsOf(body)
-      const before = itemsOf(item.tags)?.flatMap((tag) => textOf(tag) ?? []) ?? []
+      const before = textsOf(item.tags)
       if (!isReservation(item)) return
       requireProject(projectOf(item), project.id, id)
       if (!hasMarks(parseTags(before), known)) return

@@ -11,7 +11,7 @@ import {
 import { CloudError, afterWrite } from '../ports/cloud.ts'
 import { findFloatingIp } from './reservations.ts'
 import type { FloatingIp } from './parse-floating-ip.ts'
-import { refusal } from './errors.ts'
+import { goneError, refusal } from './errors.ts'
 import type { Project } from './project.ts'
 
 /** Reads and changes which servers the addresses of a project are assigned to. */
@@ -48,7 +48,7 @@ type Target = Parameters<Assignments['move']>[0]
 async function move(project: Project, target: Target, options: MoveOptions): Promise<void> {
   const { id, machine, from } = target
   const machines = from ?? (await find(project, target, options.signal))?.machines
-  if (!machines) throw refusal(`address ${id} cannot be moved: its reservation no longer exists`, 'invalid')
+  if (!machines) throw goneError(id)
   if (machines.includes(machine)) return
   try {
     await assign(project, { id, machine }, options)

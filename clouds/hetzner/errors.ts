@@ -5,7 +5,7 @@ import { vendorErrors } from '../ports/vendor-errors.ts'
 
 export const vendor = 'Hetzner Cloud'
 
-export const { refusal, requireSameId, requireUnassigned, unreadableError } = vendorErrors(vendor)
+export const { refusal, requireSameId, requireUnassigned, unreadableError, goneError } = vendorErrors(vendor)
 
 /** The code of a refusal, because its text changes without notice. */
 export function errorCode(body: unknown): string | undefined {

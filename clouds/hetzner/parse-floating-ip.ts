@@ -1,7 +1,8 @@
 import { isIPv4 } from 'node:net'
 import { firstHostOf } from '../../lib/ip-address.ts'
-import { type Reservation, type Marks, CloudError } from '../ports/cloud.ts'
+import type { Reservation, Marks } from '../ports/cloud.ts'
 import { type Fields, fieldsOf, textOf, idOf } from '../http/loose-json.ts'
+import { refusal } from './errors.ts'
 
 /** The parts of a floating IP that we need. */
 export type FloatingIp = {
@@ -66,8 +67,7 @@ export function marksOf(labels: Fields): Marks {
 function labelValue(value: string): string {
   const label = plain.test(value) ? value : `x-${Buffer.from(value).toString('base64url')}x`
   if (label.length <= maxLength) return label
-  const message = `Hetzner Cloud: "${value}" does not fit into a label of ${maxLength} characters`
-  throw new CloudError(message, { fault: 'invalid', outcome: 'nothing' })
+  throw refusal(`"${value}" does not fit into a label of ${maxLength} characters`, 'invalid')
 }
 
 function markValue(label: string): string {

@@ -1,14 +1,8 @@
 import { createHash } from 'node:crypto'
 import { type Fields, fieldsOf, textOf, idOf } from '../http/loose-json.ts'
-import {
-  type Cloud,
-  CloudError,
-  type Location,
-  type Marked,
-  type Reservation,
-  type ReservationRequest,
-} from '../ports/cloud.ts'
-import { changedInTurn, hasMarks } from '../ports/marks.ts'
+import { type Cloud, CloudError, type Location, type Reservation, type ReservationRequest } from '../ports/cloud.ts'
+import { changesOf, hasMarks } from '../ports/marks.ts'
+import { isRefused } from '../ports/vendor-errors.ts'
 import { type FloatingIp, parseFloatingIp, labelsOf } from './parse-floating-ip.ts'
 import { refusal, unreadableError, errorCode, requireSameId, requireUnassigned } from './errors.ts'
 import { type Project, readList } from './project.ts'
@@ -17,7 +11,7 @@ import type { VendorCall } from '../http/request.ts'
 
 /** The floating IPs of a project. */
 export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
-  return changedInTurn({
+  return {
     reservations: async (marks, signal) =>
       (await project.addresses.fresh(signal))
         .map(({ reservation }) => reservation)
@@ -25,23 +19,27 @@ export function reservationsOf(project: Project): Omit<Cloud, 'name'> {
     reservation: async (id, signal) => (await findFloatingIp(project, { id }, signal))?.reservation,
     isReserveIdempotent: true,
     reserve: (request, signal) => reserve(project, { ...request, name: nameOf(request) }, signal),
-    // Changes the labels of our marks. A PUT replaces all labels, which people edit too, so we read them first.
-    async mark({ id, marks: before }, marks, signal) {
-      const found = await findFloatingIp(project, { id }, signal)
-      const wanted = Object.entries(labelsOf(marks))
-      if (!found || !hasMarks(found.reservation.marks, before)) return
-      if (wanted.every(([name, value]) => found.labels[name] === value)) return
-      // JSON leaves out undefined, which removes the label.
-      const body = { labels: { ...found.labels, ...Object.fromEntries(wanted) } }
-      await unlessGone(project.http.call({ name: 'mark', method: 'PUT', path: ['floating_ips', id], body }, signal))
-    },
-    release: (reservation, signal) => release(project, reservation, signal),
+    ...changesOf({
+      find: (id, signal) => findFloatingIp(project, { id }, signal),
+      write({ reservation, labels }, marks, signal) {
+        // JSON leaves out undefined, which removes the label.
+        const body = { labels: { ...labels, ...labelsOf(marks) } }
+        const path = ['floating_ips', reservation.id]
+        return unlessGone(project.http.call({ name: 'mark', method: 'PUT', path, body }, signal))
+      },
+      requireUnassigned,
+      remove(id, signal) {
+        const hints = { conflict: 'unassign it, and end its protection against deletion' }
+        const path = ['floating_ips', id]
+        return unlessGone(project.http.call({ name: 'release', method: 'DELETE', path, hints }, signal))
+      },
+    }),
     async problems(signal) {
       const blocked = (await project.addresses.recent(signal)).filter(({ isBlocked }) => isBlocked)
       return new Map(blocked.map(({ reservation }) => [reservation.id, 'it is blocked']))
     },
     locations: (signal) => listLocations(project, signal),
-  })
+  }
 }
 
 /**
@@ -68,8 +66,7 @@ async function reserve(project: Project, request: NamedRequest, signal: AbortSig
  * has no other address, the API does not report that the name is taken.
  */
 function mayBeTaken(error: unknown): boolean {
-  const isRefusal = error instanceof CloudError && error.code !== undefined && error.outcome === 'nothing'
-  return isRefusal && ['conflict', 'quota', 'unavailable'].includes(error.fault)
+  return isRefused(error, ['conflict', 'quota', 'unavailable']) && error.code !== undefined
 }
 
 type NamedRequest = ReservationRequest & { name: string }
@@ -97,16 +94,6 @@ async function create(
 async function findNamed(project: Project, name: string, signal: AbortSignal): Promise<FloatingIp | undefined> {
   const list = { name: 'reservations', field: 'floating_ips', query: { name }, keep: parseFloatingIp }
   return (await readList(project.http, list, signal))[0]
-}
-
-/** Deletes an address that no server has. While a server has it, it may be in use. */
-async function release(project: Project, { id, marks }: Marked, signal: AbortSignal): Promise<void> {
-  const found = await findFloatingIp(project, { id }, signal)
-  if (!found || !hasMarks(found.reservation.marks, marks)) return
-  requireUnassigned(found.reservation)
-  const hints = { conflict: 'unassign it, and end its protection against deletion' }
-  const path = ['floating_ips', id]
-  await unlessGone(project.http.call({ name: 'release', method: 'DELETE', path, hints }, signal))
 }
 
 /** Accepts that the address is already deleted. A 404 from a proxy proves nothing. */

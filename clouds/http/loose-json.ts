@@ -31,6 +31,11 @@ export function itemsOf(value: unknown): unknown[] | undefined {
   return Array.isArray(value) ? value : undefined
 }
 
+/** The non-empty strings in a JSON array; none if the value is not one. */
+export function textsOf(value: unknown): string[] {
+  return itemsOf(value)?.flatMap((item) => textOf(item) ?? []) ?? []
+}
+
 /** The number of an autonomous system. Zero is reserved, and routers refuse it. */
 export function asnOf(value: unknown): number | undefined {
   const number = countOf(value) ?? 0

@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net'
 import type { VendorHttp } from '../http/client.ts'
 import type { VendorCall } from '../http/request.ts'
-import { type Fields, fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
+import { type Fields, fieldsOf, itemsOf, textOf, textsOf } from '../http/loose-json.ts'
 import { sharedList } from '../http/whole-list.ts'
 import type { SharedRead } from '../../lib/shared-read.ts'
 import { unreadableError, vendor, refusal, requireSameId } from './errors.ts'
@@ -60,7 +60,7 @@ export function groupOf({ location }: Pick<Account, 'location'>, groups: readonl
 
 /** The IPv4 addresses in a list of texts. */
 export function ipv4In(given: unknown): string[] {
-  return itemsOf(given)?.flatMap((text) => (typeof text === 'string' && isIPv4(text) ? text : [])) ?? []
+  return textsOf(given).filter(isIPv4)
 }
 
 /** A block, read live; undefined proves that it is deleted. */

@@ -1,6 +1,6 @@
-import { CloudError, type Fault } from '../ports/cloud.ts'
+import type { Fault } from '../ports/cloud.ts'
 import type { Refusal } from '../http/faults.ts'
-import { fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
+import { fieldsOf, textOf, textsOf } from '../http/loose-json.ts'
 import { vendorErrors } from '../ports/vendor-errors.ts'
 
 export const vendor = 'phoenixNAP'
@@ -10,9 +10,8 @@ export const { refusal, requireSameId, requireUnassigned, unreadableError } = ve
 /** An API's text of a refusal, and the fault of each field. The token service uses other fields. */
 export function errorText(body: unknown): string | undefined {
   const { message, validationErrors, error, error_description: description } = fieldsOf(body)
-  const problems = itemsOf(validationErrors)?.flatMap((one) => textOf(one) ?? []) ?? []
   const text = textOf(message) ?? textOf(description) ?? textOf(error)
-  return textOf([text, ...problems].filter((one) => one !== undefined).join('; '))
+  return textOf([text, ...textsOf(validationErrors)].filter((one) => one !== undefined).join('; '))
 }
 
 /** The fault of a refusal whose status does not tell. */
@@ -29,9 +28,4 @@ export function faultOf({ name, status, text = '' }: Refusal): Fault | undefined
 /** The fault of a refused token: in any case, the client or its secret is wrong. */
 export function tokenFaultOf({ status }: Refusal): Fault | undefined {
   return status >= 400 && status < 500 && status !== 408 ? 'auth' : undefined
-}
-
-/** Whether the provider refused a write as it was, so that nothing was done. */
-export function isRefused(error: unknown, faults: readonly Fault[]): error is CloudError {
-  return error instanceof CloudError && error.outcome === 'nothing' && faults.includes(error.fault)
 }

@@ -1,7 +1,8 @@
-import type { Cloud, Marked, Marks, Reservation, ReservationRequest } from '../ports/cloud.ts'
-import { changedInTurn, hasMarks } from '../ports/marks.ts'
+import type { Cloud, Marks, Reservation, ReservationRequest } from '../ports/cloud.ts'
+import { changesOf, hasMarks } from '../ports/marks.ts'
 import { type Account, groupOf, pathOf, readList, findBlock, findListed } from './account.ts'
-import { isRefused, refusal, requireUnassigned, unreadableError } from './errors.ts'
+import { isRefused, unlessGone } from '../ports/vendor-errors.ts'
+import { refusal, requireUnassigned, unreadableError } from './errors.ts'
 import { parseBlock } from './parse-block.ts'
 import { routingOf } from './parse-peer-group.ts'
 import { type TagNames, tagNamesOf } from './tag-names.ts'
@@ -12,23 +13,27 @@ type Reserving = Account & { names: TagNames }
 /** The IPv4 blocks of an account. Our address is a block of two, the smallest that the vendor sells. */
 export function reservationsOf(account: Account): Omit<Cloud, 'name' | 'locations'> {
   const reserving = { ...account, names: tagNamesOf(account) }
-  return changedInTurn({
+  return {
     reservations: (marks, signal) => listReservations(account, marks, signal),
     reservation: async (id, signal) => (await findBlock(account, id, signal))?.reservation,
     reserve: (request, signal) => reserve(reserving, request, signal),
-    // Changes the tags of our marks. A PUT replaces all tags, which people edit too, so we read them first.
-    async mark({ id, marks: before }, marks, signal) {
-      const found = await findBlock(reserving, id, signal)
-      if (!found || !hasMarks(found.reservation.marks, before)) return
-      if (Object.entries(marks).every(([name, value]) => found.reservation.marks[name] === value)) return
-      const tags = withMarks(found.tags, marks)
-      const path = [...pathOf.blocks, id, 'tags']
-      const write = () => reserving.http.call({ name: 'mark', method: 'PUT', path, body: tags }, signal)
-      await unlessGone(reserving, { id, signal }, () => reserving.names.before(tags, write, signal))
-    },
-    release: (reservation, signal) => release(account, reservation, signal),
+    ...changesOf({
+      find: (id, signal) => findBlock(account, id, signal),
+      write({ reservation: { id }, tags: before }, marks, signal) {
+        const tags = withMarks(before, marks)
+        const path = [...pathOf.blocks, id, 'tags']
+        const put = () => account.http.call({ name: 'mark', method: 'PUT', path, body: tags }, signal)
+        return unlessGone(reserving.names.before(tags, put, signal), isThere(account, id, signal), ['auth', 'invalid'])
+      },
+      requireUnassigned,
+      remove(id, signal) {
+        const path = [...pathOf.blocks, id]
+        const deletion = account.http.call({ name: 'release', method: 'DELETE', path }, signal)
+        return unlessGone(deletion, isThere(account, id, signal), ['auth', 'invalid'])
+      },
+    }),
     problems: (signal) => findProblems(account, signal),
-  })
+  }
 }
 
 /** The API filters by one mark, and we compare the others. */
@@ -70,15 +75,8 @@ async function reserve(
   return created.reservation
 }
 
-/** Deletes an unused block. It is read first, so that our refusal names what uses it. */
-async function release(account: Account, { id, marks }: Marked, signal: AbortSignal): Promise<void> {
-  const found = await findBlock(account, id, signal)
-  if (!found || !hasMarks(found.reservation.marks, marks)) return
-  requireUnassigned(found.reservation)
-  const path = [...pathOf.blocks, id]
-  await unlessGone(account, { id, signal }, () =>
-    account.http.call({ name: 'release', method: 'DELETE', path }, signal),
-  )
+function isThere(account: Account, id: string, signal: AbortSignal): () => Promise<boolean> {
+  return async () => (await findListed(account, { list: 'blocks', id }, signal)) !== undefined
 }
 
 /** The reports of the location's routers about its blocks; none without a peer group. */
@@ -92,18 +90,4 @@ async function findProblems(
     return new Map(failedBlocks.map((id) => [id, 'the status of its prefix in the BGP peer group is ERROR']))
   const here = (await blocks.recent(signal)).filter((block) => block.location === location)
   return new Map(here.map(({ id }) => [String(id), problem]))
-}
-
-/** After a successful read, a 403 means a read-only client, or a block that was deleted in between. */
-async function unlessGone(
-  account: Account,
-  { id, signal }: { id: string; signal: AbortSignal },
-  write: () => Promise<unknown>,
-): Promise<void> {
-  try {
-    await write()
-  } catch (error) {
-    const mayBeGone = isRefused(error, ['auth', 'invalid'])
-    if (!mayBeGone || (await findListed(account, { list: 'blocks', id }, signal))) throw error
-  }
 }

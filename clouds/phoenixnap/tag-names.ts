@@ -1,7 +1,7 @@
 import { CloudError } from '../ports/cloud.ts'
 import type { VendorHttp } from '../http/client.ts'
 import { type Account, pathOf, readList } from './account.ts'
-import { isRefused } from './errors.ts'
+import { isRefused } from '../ports/vendor-errors.ts'
 import type { TagRequest } from './tags.ts'
 
 /** The tag names of the account: resources accept no other. */

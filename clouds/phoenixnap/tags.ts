@@ -1,5 +1,6 @@
-import { CloudError, type Marks } from '../ports/cloud.ts'
+import type { Marks } from '../ports/cloud.ts'
 import { marksAmong } from '../ports/marks.ts'
+import { refusal } from './errors.ts'
 import { type Fields, fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
 
 /** A tag as requests send it. */
@@ -64,6 +65,5 @@ function markOf(value: string): string {
 
 function checked(text: string, of: string): string {
   if (accepted.test(text)) return text
-  const message = `phoenixNAP: "${of}" does not fit into a tag of 100 letters, digits, "-" and "_"`
-  throw new CloudError(message, { fault: 'invalid', outcome: 'nothing' })
+  throw refusal(`"${of}" does not fit into a tag of 100 letters, digits, "-" and "_"`, 'invalid')
 }

@@ -11,6 +11,8 @@ export function vendorErrors(vendor: string) {
   return {
     unreadableError,
     refusal,
+    /** The error for a move of an address that is no longer the caller's. */
+    goneError: (id: string) => refusal(`address ${id} cannot be moved: its reservation no longer exists`, 'invalid'),
     /** Returns the object in a response; throws if the response is about another one than the call. */
     requireSameId: <T extends { id: unknown }>(found: T | undefined, id: string, call = 'reservation'): T => {
       if (found?.id !== id) throw unreadableError(call, `another object than ${id}`)
@@ -29,26 +31,29 @@ export function vendorErrors(vendor: string) {
   }
 }
 
-/** Whether the provider refused a call as invalid, and did nothing. */
-export function isRefused(error: unknown): boolean {
-  return error instanceof CloudError && error.fault === 'invalid' && error.outcome === 'nothing'
+/** Whether the provider refused a call with one of these faults, and did nothing. */
+export function isRefused(error: unknown, faults: readonly Fault[]): error is CloudError {
+  return error instanceof CloudError && error.outcome === 'nothing' && faults.includes(error.fault)
 }
 
 /** Accepts a refusal if the change was already done. Only the text of a refusal tells that, so the state is read. */
-export async function unlessDone(change: Promise<unknown>, isDone: () => Promise<boolean>): Promise<void> {
+export async function unlessDone(
+  change: Promise<unknown>,
+  isDone: () => Promise<boolean>,
+  faults: readonly Fault[] = ['invalid'],
+): Promise<void> {
   try {
     await change
   } catch (error) {
-    if (!isRefused(error) || !(await isDone())) throw error
+    if (!isRefused(error, faults) || !(await isDone())) throw error
   }
 }
 
 /** Accepts a 403 if the object is deleted. After a successful read, a 403 means a read-only key, or a deletion in between. */
-export async function unlessGone(change: Promise<unknown>, isThere: () => Promise<boolean>): Promise<void> {
-  try {
-    await change
-  } catch (error) {
-    const isForbidden = error instanceof CloudError && error.fault === 'auth'
-    if (!isForbidden || (await isThere())) throw error
-  }
+export async function unlessGone(
+  change: Promise<unknown>,
+  isThere: () => Promise<boolean>,
+  faults: readonly Fault[] = ['auth'],
+): Promise<void> {
+  await unlessDone(change, async () => !(await isThere()), faults)
 }

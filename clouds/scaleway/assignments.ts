@@ -10,7 +10,8 @@ import {
   isStill,
 } from '../ports/assignments.ts'
 import { CloudError, afterWrite } from '../ports/cloud.ts'
-import { refusal } from './errors.ts'
+import { isRefused } from '../ports/vendor-errors.ts'
+import { goneError, refusal } from './errors.ts'
 import { findMachine } from './machines.ts'
 import type { FlexibleIp } from './parse-flexible-ip.ts'
 import { type Project, pathOf, findFlexibleIp } from './project.ts'
@@ -94,8 +95,7 @@ async function tryToAttach(project: Project, target: Target, options: MoveOption
     await attach(project, target, { ...options, writeMs })
     return undefined
   } catch (error) {
-    const isRefusal = isSent && error instanceof CloudError && error.outcome === 'nothing'
-    if (isRefusal && ['conflict', 'invalid', 'auth'].includes(error.fault)) {
+    if (isSent && isRefused(error, ['conflict', 'invalid', 'auth'])) {
       await present(project, target, options.signal)
       if (error.fault !== 'auth') return error
     }
@@ -170,10 +170,6 @@ async function settledAfterWrite(project: Project, target: Movable, signal: Abor
   return settled(project, target, signal).catch((error: unknown) => {
     throw afterWrite(error)
   })
-}
-
-function goneError(id: string): CloudError {
-  return refusal(`address ${id} cannot be moved: its reservation no longer exists`, 'invalid')
 }
 
 function betweenError({ reservation }: FlexibleIp, server: string, outcome: CloudError['outcome']): CloudError {

@@ -3,10 +3,11 @@ import { errorText, faultOf, vendor, refusal, requireUnassigned, unreadableError
 import { machinesOf } from './machines.ts'
 import { projectAt, type Project, pathOf, findFlexibleIp, findListed } from './project.ts'
 import { vendorHttp, type ClientOptions } from '../http/client.ts'
+import type { VendorCall } from '../http/request.ts'
 import { type Assignments } from '../ports/assignments.ts'
-import { changedInTurn, hasMarks } from '../ports/marks.ts'
+import { changesOf, hasMarks } from '../ports/marks.ts'
 import type { Vendor } from '../ports/cloud-provider.ts'
-import type { Cloud, Marked, Reservation, ReservationRequest, Location } from '../ports/cloud.ts'
+import type { Cloud, Reservation, ReservationRequest, Location } from '../ports/cloud.ts'
 import { unlessGone } from '../ports/vendor-errors.ts'
 import { parseFlexibleIp } from './parse-flexible-ip.ts'
 import { tagsOfNew, withMarks } from './tags.ts'
@@ -37,19 +38,28 @@ export function scaleway(options: ScalewayOptions): Vendor & { assignments: Assi
 }
 
 function reservationsOf(project: Project): Omit<Cloud, 'name'> {
-  // The provider reuses the id of a deleted address. A change in flight would then apply to the next order's address.
-  return changedInTurn({
+  return {
     reservations: async (marks, signal) =>
       (await project.addresses.fresh(signal))
         .map(({ reservation }) => reservation)
         .filter((reservation) => hasMarks(reservation.marks, marks)),
     reservation: async (id, signal) => (await findFlexibleIp(project, { id }, signal))?.reservation,
     reserve: (request, signal) => reserve(project, request, signal),
-    mark: (reservation, marks, signal) => mark(project, { reservation, marks }, signal),
-    release: (reservation, signal) => release(project, reservation, signal),
+    // The provider reuses the id of a deleted address. A change in flight would then apply to the next order's address.
+    ...changesOf({
+      find: (id, signal) => findFlexibleIp(project, { id }, signal),
+      write: ({ reservation, tags }, marks, signal) =>
+        write(
+          project,
+          { id: reservation.id, name: 'mark', method: 'PATCH', body: { tags: withMarks(tags, marks) } },
+          signal,
+        ),
+      requireUnassigned,
+      remove: (id, signal) => write(project, { id, name: 'release', method: 'DELETE' }, signal),
+    }),
     // The API lists no zones.
     locations: async () => [...zones],
-  })
+  }
 }
 
 /** Orders an address, once: the API has no name or key by which it would recognize a second attempt. */
@@ -69,33 +79,15 @@ async function reserve(
   return created.reservation
 }
 
-/** Changes the tags of our marks. A PATCH replaces all tags, which people edit too, so we read them first. */
-async function mark(
+/** Changes or deletes an address; success if it is already deleted. */
+async function write(
   project: Project,
-  { reservation, marks }: { reservation: Marked; marks: Record<string, string | undefined> },
+  { id, ...call }: Pick<VendorCall, 'name' | 'method' | 'body'> & { id: string },
   signal: AbortSignal,
 ): Promise<void> {
-  const { id, marks: before } = reservation
-  const found = await findFlexibleIp(project, { id }, signal)
-  if (!found || !hasMarks(found.reservation.marks, before)) return
-  if (Object.entries(marks).every(([name, value]) => found.reservation.marks[name] === value)) return
-  const body = { tags: withMarks(found.tags, marks) }
   const path = [...pathOf.addresses(project), id]
-  const change = project.http.call({ name: 'mark', method: 'PATCH', path, body, accept: [404] }, signal)
+  const change = project.http.call({ ...call, path, accept: [404] }, signal)
   await unlessGone(change, async () => (await findListed(project, { id }, signal)) !== undefined)
-}
-
-/**
- * Deletes an address that no server has. While a server has it, it may be in use. Ids are reused, so each deletion
- * reads the marks again: without the caller's marks, it is another reservation.
- */
-async function release(project: Project, { id, marks }: Marked, signal: AbortSignal): Promise<void> {
-  const found = await findFlexibleIp(project, { id }, signal)
-  if (!found || !hasMarks(found.reservation.marks, marks)) return
-  requireUnassigned(found.reservation)
-  const path = [...pathOf.addresses(project), id]
-  const deletion = project.http.call({ name: 'release', method: 'DELETE', path, accept: [404] }, signal)
-  await unlessGone(deletion, async () => (await findListed(project, { id }, signal)) !== undefined)
 }
 
 /** The zones in which Elastic Metal has flexible IPs, according to the vendor's own SDK of 2025. */

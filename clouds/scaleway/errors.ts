@@ -5,7 +5,8 @@ import { vendorErrors } from '../ports/vendor-errors.ts'
 
 export const vendor = 'Scaleway'
 
-export const { refusal, requireProject, requireSameId, requireUnassigned, unreadableError } = vendorErrors(vendor)
+export const { refusal, requireProject, requireSameId, requireUnassigned, unreadableError, goneError } =
+  vendorErrors(vendor)
 
 /** The API's text of a refusal, its type, and the invalid argument. */
 export function errorText(body: unknown): string | undefined {

@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net'
 import { firstHostOf } from '../../lib/ip-address.ts'
 import type { Reservation } from '../ports/cloud.ts'
-import { fieldsOf, itemsOf, textOf } from '../http/loose-json.ts'
+import { fieldsOf, textOf, textsOf } from '../http/loose-json.ts'
 import { marksOf, reservedAtOf } from './tags.ts'
 
 /** The parts of a flexible IP that we need. */
@@ -24,7 +24,7 @@ export function parseFlexibleIp(body: unknown): FlexibleIp | undefined {
   const text = textOf(item.ip_address)?.replace(/\/32$/, '') ?? ''
   const address = isIPv4(text) ? text : firstHostOf(text)
   if (id === undefined || address === undefined) return undefined
-  const tags = itemsOf(item.tags)?.flatMap((tag) => textOf(tag) ?? []) ?? []
+  const tags = textsOf(item.tags)
   const { status } = item
   // An address that the vendor has locked is still on its server. What an error means for the named server is unknown.
   const isFree = status === 'ready' || status === 'detaching' || status === 'error'

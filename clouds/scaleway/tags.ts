@@ -1,5 +1,6 @@
-import { CloudError, type Marks } from '../ports/cloud.ts'
+import type { Marks } from '../ports/cloud.ts'
 import { marksAmong } from '../ports/marks.ts'
+import { refusal } from './errors.ts'
 
 /** Other programs and people tag the same addresses. */
 const prefix = 'eip-admission.dev/'
@@ -49,6 +50,5 @@ function partsOf(tag: string): [name: string, value: string] | undefined {
 function tagOf(name: string, value: string): string {
   const tag = `${prefix}${name}=${value}`
   if (tag.length <= maxLength) return tag
-  const message = `Scaleway: "${tag}" does not fit into a tag of ${maxLength} characters`
-  throw new CloudError(message, { fault: 'invalid', outcome: 'nothing' })
+  throw refusal(`"${tag}" does not fit into a tag of ${maxLength} characters`, 'invalid')
 }

@@ -3,7 +3,7 @@ import type { Fault } from '../../ports/cloud.ts'
 import { vendorErrors } from '../../ports/vendor-errors.ts'
 import { type ClientOptions, type VendorHttp, vendorHttp } from '../../http/client.ts'
 import type { Refusal } from '../../http/faults.ts'
-import { countOf, type Fields, fieldsOf, itemsOf, textOf } from '../../http/loose-json.ts'
+import { countOf, type Fields, fieldsOf, itemsOf, textOf, textsOf } from '../../http/loose-json.ts'
 import type { VendorCall } from '../../http/request.ts'
 import { tokenCredentials } from '../../http/token.ts'
 import { wholeList } from '../project.ts'
@@ -206,8 +206,7 @@ function parsePorts({ ports, pools }: Fields): BalancerPort[] {
     const [id, number] = [textOf(port.id), countOf(port.number)]
     if (id === undefined || number === undefined) return []
     const attached = (itemsOf(listed[n]) ?? []).flatMap((pool) => textOf(fieldsOf(pool).id) ?? [])
-    const named = (itemsOf(port.pool_ids) ?? []).flatMap((pool) => textOf(pool) ?? [])
-    return { id, number, pools: [...new Set([...attached, ...named])] }
+    return { id, number, pools: [...new Set([...attached, ...textsOf(port.pool_ids)])] }
   })
 }
 
