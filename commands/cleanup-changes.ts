@@ -1,7 +1,7 @@
 import { removeCondition } from '../controllers/services/service-condition.ts'
 import { isMirror } from '../controllers/control-plane/mirror-objects.ts'
 import type { KubeClient } from '../kube/client.ts'
-import { isConflict, isForbidden, isNotFound } from '../kube/errors.ts'
+import { isConflict, isForbidden, isNotFound, resultUnless } from '../kube/errors.ts'
 import { listAll } from '../kube/list-all.ts'
 import { type KubeObject, type Service, keyOf, splitKey } from '../kube/objects.ts'
 import {
@@ -75,15 +75,11 @@ export function serviceChange(client: KubeClient, object: Service, finalizers: r
     planned,
     async make() {
       const done = await make()
-      if (addressConditionOf(object)) await removeCondition(client, object).catch(unlessForbidden)
+      // A role from an older installation lacks this right. The condition blocks nothing, so it may stay.
+      if (addressConditionOf(object)) await resultUnless(isForbidden, removeCondition(client, object))
       return done
     },
   }
-}
-
-/** A role from an older installation lacks this right. The condition blocks nothing, so it may stay. */
-function unlessForbidden(error: unknown): void {
-  if (!isForbidden(error)) throw error
 }
 
 /** The removal of our finalizer from an ElasticIP. */

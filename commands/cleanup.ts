@@ -1,7 +1,7 @@
 import type { KubeClient } from '../kube/client.ts'
 import { mirrorSlicesSelector } from '../controllers/control-plane/mirror-objects.ts'
 import { connect } from '../kube/connect.ts'
-import { KubeError, isForbidden } from '../kube/errors.ts'
+import { KubeError, isForbidden, resultUnless } from '../kube/errors.ts'
 import { listAll, listAllKnown } from '../kube/list-all.ts'
 import { type ConfigMap, type Service, keyOf } from '../kube/objects.ts'
 import { type Clock, systemClock } from '../kube/clock.ts'
@@ -78,13 +78,8 @@ type Takeover = ConfigMap | 'none' | 'unknown'
 
 async function readTakeover(client: KubeClient): Promise<Takeover> {
   const field = `metadata.name=${names.takeoverConfigMap}`
-  try {
-    const [map] = await listAll(client, configMaps, { fieldSelector: field })
-    return map ?? 'none'
-  } catch (error) {
-    if (isForbidden(error)) return 'unknown'
-    throw error
-  }
+  const found = await resultUnless(isForbidden, listAll(client, configMaps, { fieldSelector: field }))
+  return found ? (found[0] ?? 'none') : 'unknown'
 }
 
 /** After a takeover, `undo` is the way back: it also restores what the predecessor needs. */
@@ -176,17 +171,13 @@ type Renewals = ReadonlyMap<string, string | undefined>
 
 /** Reads our processes' leases. The chart's Job may not read them, but no process of ours has rights when it runs. */
 async function readRenewals(client: KubeClient): Promise<Renewals> {
-  try {
-    const all = await listAll(client, leases, { fieldSelector: `metadata.namespace!=${nodeLeaseNamespace}` })
-    const held = all
-      // A guardian writes no finalizer.
-      .filter(({ metadata }) => metadata.name !== names.controlPlaneLease)
-      .filter(({ spec }) => isOwnIdentity(spec?.holderIdentity ?? ''))
-    return new Map(held.map((lease) => [keyOf(lease), lease.spec?.renewTime]))
-  } catch (error) {
-    if (isForbidden(error)) return new Map()
-    throw error
-  }
+  const fieldSelector = `metadata.namespace!=${nodeLeaseNamespace}`
+  const all = await resultUnless(isForbidden, listAll(client, leases, { fieldSelector }), [])
+  const held = all
+    // A guardian writes no finalizer.
+    .filter(({ metadata }) => metadata.name !== names.controlPlaneLease)
+    .filter(({ spec }) => isOwnIdentity(spec?.holderIdentity ?? ''))
+  return new Map(held.map((lease) => [keyOf(lease), lease.spec?.renewTime]))
 }
 
 /** A leader renews its lease and restores a finalizer within 2 seconds. */

@@ -1,4 +1,4 @@
-import { isForbidden } from '../kube/errors.ts'
+import { isForbidden, resultUnless } from '../kube/errors.ts'
 import { listAll } from '../kube/list-all.ts'
 import { type Container, type Workload, containersIn, deployments } from '../kube/workloads.ts'
 import { names } from '../settings/installed-names.ts'
@@ -19,12 +19,8 @@ export async function ownNamespaceIn(reader: Pick<Reader, 'get'>): Promise<strin
 
 /** The Deployments of eip-admission, only from the namespace that has its rights if the reader may know which. */
 export async function listOwnDeployments(reader: Reader): Promise<Workload[]> {
-  const namespace = await ownNamespaceIn(reader).catch(unlessForbidden)
+  const namespace = await resultUnless(isForbidden, ownNamespaceIn(reader))
   return listAll(reader, deployments, { labelSelector: ownLabel, ...(namespace !== undefined && { namespace }) })
-}
-
-function unlessForbidden(error: unknown): undefined {
-  if (!isForbidden(error)) throw error
 }
 
 /** The container of the process: others may come before it. */
