@@ -1,8 +1,8 @@
 import type { KubeClient } from '../kube/client.ts'
 import { ownNamespaceIn } from '../inspect/own-deployments.ts'
-import { mutatingWebhookConfigurations, namespaces, validatingWebhookConfigurations } from '../kube/resource.ts'
+import { namespaces } from '../kube/resource.ts'
 import { names } from '../settings/installed-names.ts'
-import type { Configurations } from '../webhooks/webhook-probe.ts'
+import { type Configurations, readConfigurations } from '../webhooks/webhook-probe.ts'
 import { type InstallSettings, installSettings } from './settings/commands.ts'
 
 type Release = { name: string; namespace: string }
@@ -25,15 +25,6 @@ export function urlFlag(found: Configurations): string | undefined {
   const entries = Object.values(found).flatMap((configuration) => configuration?.webhooks ?? [])
   const [origin] = entries.flatMap(({ clientConfig }) => URL.parse(clientConfig.url ?? '')?.origin ?? [])
   return origin === undefined ? undefined : `${installSettings.webhookUrl.flag}=${origin}`
-}
-
-/** Reads our webhook configurations. */
-export async function readConfigurations(client: Pick<KubeClient, 'get'>): Promise<Configurations> {
-  const [mutating, validating] = await Promise.all([
-    client.get(mutatingWebhookConfigurations, { name: names.mutatingConfiguration }),
-    client.get(validatingWebhookConfigurations, { name: names.validatingConfiguration }),
-  ])
-  return { mutating, validating }
 }
 
 /**

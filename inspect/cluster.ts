@@ -5,17 +5,7 @@ import type { ListOptions } from '../kube/client.ts'
 import type { Credentials } from '../kube/credentials.ts'
 import { listAll, listAllKnown } from '../kube/list-all.ts'
 import { type KubeObject, type ClientConfig, type WebhookConfiguration, splitKey } from '../kube/objects.ts'
-import {
-  type Resource,
-  configMaps,
-  events,
-  leases,
-  mutatingWebhookConfigurations,
-  namespaces,
-  nodes,
-  services,
-  validatingWebhookConfigurations,
-} from '../kube/resource.ts'
+import { type Resource, configMaps, events, leases, namespaces, nodes, services } from '../kube/resource.ts'
 import { serverFacts } from '../kube/server-facts.ts'
 import { type Pod, type Workload, listWorkloads, pods } from '../kube/workloads.ts'
 import { definitions } from '../kube/definitions.ts'
@@ -33,6 +23,7 @@ import { type ObjectRights, announcerRights, givenWhere } from '../announcers/ob
 import { isControlPlaneGuarded } from '../clouds/ports/cloud-provider.ts'
 import { rbac } from '../manifests/rbac.ts'
 import { resourceOf } from '../manifests/resources.ts'
+import { readConfigurations } from '../webhooks/webhook-probe.ts'
 import { once } from 'node:events'
 import { connect } from 'node:tls'
 
@@ -72,7 +63,7 @@ export async function clusterFacts(source: ClusterSource): Promise<ClusterFacts>
   const { process } = context.settings
   const all = <T extends KubeObject>(resource: Resource<T>, options: Omit<ListOptions, 'limit' | 'continue'> = {}) =>
     readFact(() => listAll(reader, resource, options))
-  const webhooks = readFact(() => configurations(reader))
+  const webhooks = readFact(() => readConfigurations(reader))
   return settled({
     ...sharedReads(source),
     apiServerPods: all(pods, { namespace: 'kube-system', labelSelector: 'component=kube-apiserver' }),
@@ -122,14 +113,6 @@ export async function settled<T extends Record<string, Fact<unknown>>>(reads: {
   const values = await Promise.all(entries.map(async ([name, read]) => [name, await read] as const))
   // The entries have the names and the types of T.
   return Object.fromEntries(values) as T
-}
-
-async function configurations(reader: ClusterReader): Promise<Values['webhooks']> {
-  const [mutating, validating] = await Promise.all([
-    reader.get(mutatingWebhookConfigurations, { name: names.mutatingConfiguration }),
-    reader.get(validatingWebhookConfigurations, { name: names.validatingConfiguration }),
-  ])
-  return { mutating, validating }
 }
 
 /** A probe without a clear result was not answered: a right is missing, or the API server fails. */

@@ -87,10 +87,15 @@ function kubeErrorOf(error: unknown): KubeError {
   throw error
 }
 
-async function readConfigurations(client: WebhookProbeOptions['client'], signal: AbortSignal): Promise<Configurations> {
+/** Reads our webhook configurations. */
+export async function readConfigurations(
+  client: Pick<KubeClient, 'get'>,
+  signal?: AbortSignal,
+): Promise<Configurations> {
+  const options = signal && { signal }
   const [mutating, validating] = await Promise.all([
-    client.get(mutatingWebhookConfigurations, { name: names.mutatingConfiguration }, { signal }),
-    client.get(validatingWebhookConfigurations, { name: names.validatingConfiguration }, { signal }),
+    client.get(mutatingWebhookConfigurations, { name: names.mutatingConfiguration }, options),
+    client.get(validatingWebhookConfigurations, { name: names.validatingConfiguration }, options),
   ])
   return { mutating, validating }
 }
