@@ -49,7 +49,10 @@ export async function unlessDone(
   }
 }
 
-/** Accepts a 403 if the object is deleted. After a successful read, a 403 means a read-only key, or a deletion in between. */
+/**
+ * Accepts a 403, or another of these faults, if the object is deleted. After a successful read, a 403 means a read-only
+ * key, or a deletion in between.
+ */
 export async function unlessGone(
   change: Promise<unknown>,
   isThere: () => Promise<boolean>,

@@ -1,14 +1,14 @@
-import type { Cloud, Reservation, Location } from '../../clouds/ports/cloud.ts'
+import { isDeepStrictEqual } from 'node:util'
+import type { Cloud, Location, Reservation } from '../../clouds/ports/cloud.ts'
+import { type Clock, systemClock } from '../../kube/clock.ts'
 import type { Log } from '../../kube/log.ts'
 import { type IpAddress, canonicalIpAddress, rangeSet } from '../../lib/ip-address.ts'
-import { lastingMarks, marksText } from '../record/marks.ts'
 import { recentRead } from '../../lib/recent-read.ts'
-import { shortMemory } from '../../lib/short-memory.ts'
 import { repeat } from '../../lib/repeat.ts'
-import { isDeepStrictEqual } from 'node:util'
-import { type Clock, systemClock } from '../../kube/clock.ts'
-import { formerName } from '../want/location.ts'
+import { shortMemory } from '../../lib/short-memory.ts'
 import type { LocationSource } from '../../settings/service-policy.ts'
+import { lastingMarks, marksText } from '../record/marks.ts'
+import { formerName } from '../want/location.ts'
 
 /** Every address that is reserved in the project, by us or others. */
 export type KnownReservations = {

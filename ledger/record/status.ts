@@ -1,4 +1,3 @@
-// The conditions Ready and Stalled, which tools read of every object by the conventions of the Kubernetes API.
 import type { Condition } from '../../kube/objects.ts'
 import {
   type ElasticIP,
@@ -108,7 +107,10 @@ const phases: Record<Phase, { isReady: boolean; text: string }> = {
 /** The reasons for a record without an address that no retry clears. */
 const lasting = new Set(['AuthFailed', 'QuotaUsedUp', 'Invalid', 'Refused', 'NotProvisioned', 'Lost', 'Unusable'])
 
-/** The conditions Ready and, if only a person can resolve it, Stalled. They derive from the rest of the status. Pure. */
+/**
+ * The conditions Ready and, if only a person can resolve it, Stalled. They derive from the rest of the status. Tools read
+ * them of every object, by the conventions of the Kubernetes API. Pure.
+ */
 export function summaryOf({ phase = 'Requested', message, conditions }: ElasticIPStatus): Summary[] {
   const { isReady, text } = phases[phase]
   const reason = phase === 'Requested' ? (obstacleOf(conditions) ?? phase) : phase

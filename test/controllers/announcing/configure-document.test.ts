@@ -66,20 +66,22 @@ test('a missing ConfigMap is not created, and is an error only if there is somet
   assert.is(await configurator.announces('203.0.113.40', signal), false)
 })
 
-test('without the right to the ConfigMap each Service learns who says what to run', async () => {
-  const { client } = withDocument()
-  const refused = { ...client, get: () => Promise.reject(new KubeError('no', { status: 403, reason: 'Forbidden' })) }
-  const { problems, isRefused } = await configureDocument({ client: refused, configuration }).carryOut(state, signal)
-  assert.is(isRefused, true, 'the right may come: we look again')
-  assert.equal(problems, [
-    {
-      subject: { service: 'default/web' },
-      message:
-        'eip-admission may not access ConfigMap metallb-system/config, so no address is announced; ' +
-        'run `eip-admission doctor` with the settings and the namespace of serve, which says how to fix it',
-    },
-  ])
-})
+// A proxy in front of the API server may refuse a read without a reason.
+for (const reason of ['Forbidden', 'Unknown', 'Unreadable'])
+  test(`without the right to the ConfigMap each Service learns who says what to run: ${reason}`, async () => {
+    const { client } = withDocument()
+    const refused = { ...client, get: () => Promise.reject(new KubeError('no', { status: 403, reason })) }
+    const { problems, isRefused } = await configureDocument({ client: refused, configuration }).carryOut(state, signal)
+    assert.is(isRefused, true, 'the right may come: we look again')
+    assert.equal(problems, [
+      {
+        subject: { service: 'default/web' },
+        message:
+          'eip-admission may not access ConfigMap metallb-system/config, so no address is announced; ' +
+          'run `eip-admission doctor` with the settings and the namespace of serve, which says how to fix it',
+      },
+    ])
+  })
 
 test('what a person writes while we edit is not overwritten', async () => {
   const { client, document, ...api } = withDocument({ config: 'a person' })
