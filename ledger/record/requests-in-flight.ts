@@ -36,10 +36,11 @@ export function requestsInFlight(of: Options): RequestsInFlight {
         seen.delete(name)
         return false
       }
-      const known = seen.get(name)
-      if (known?.request === request) return of.monotonicMs() - known.atMs < of.timeoutMs
-      seen.set(name, { request, atMs: of.monotonicMs() })
-      return true
+      const before = seen.get(name)
+      const known = before?.request === request ? before : { request, atMs: of.monotonicMs() }
+      // Every look keeps it in memory.
+      seen.set(name, known)
+      return of.monotonicMs() - known.atMs < of.timeoutMs
     },
     createRecord: (name, create) => own.createRecord(name, create),
   }
