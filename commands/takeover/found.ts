@@ -58,6 +58,11 @@ export function marksOf({ metallb }: Predecessor, namespace: string): Marks & An
   return { ...metallb, namespace, passwordSecret: names.bgpSecret }
 }
 
+/** The objects that configure MetalLB, of a namespace or of all. */
+export async function metallbObjects(client: KubeClient, of: { namespace?: string } = {}): Promise<KubeObject[]> {
+  return (await Promise.all(metallbKinds.map((kind) => listAllKnown<KubeObject>(client, kind, of)))).flat()
+}
+
 /** The Services of a plan that it takes over. */
 export function servedServices({ services }: TakeoverPlan): PlannedService[] {
   return services.filter(({ held }) => held !== 'ignored')
@@ -66,11 +71,8 @@ export function servedServices({ services }: TakeoverPlan): PlannedService[] {
 /** Reads the state that a later `undo` will restore, before anything changes. */
 export async function readFound(client: KubeClient, plan: TakeoverPlan): Promise<FoundBefore> {
   const { id, workloads, lease } = plan.predecessor
-  const [announcing, ...lists] = await Promise.all([
-    readAnnouncing(client),
-    ...metallbKinds.map((kind) => listAllKnown<KubeObject>(client, kind)),
-  ])
-  const metallb = foundObjects(lists.flat(), predecessorNamed(id).metallb)
+  const [announcing, objects] = await Promise.all([readAnnouncing(client), metallbObjects(client)])
+  const metallb = foundObjects(objects, predecessorNamed(id).metallb)
   const document = plan.announcer.objects.find(({ kind }) => kind === 'ConfigMap')
   return {
     predecessor: id,

@@ -111,18 +111,16 @@ async function leftAgain(ended: readonly TakeoverStep[], check: () => Promise<vo
   for (const one of ended) {
     if (!one.returned) continue
     const who = await one.returned()
-    if (who !== undefined) await stopAgain(one, who, check)
+    if (who !== undefined) {
+      await check()
+      await one.act?.()
+      // A program that was started again once may be so at any time, and then both programs act.
+      throw new End('refused', `${who}, and is stopped again. Stop what starts it, then run this command again`)
+    }
     const missing = await one.missing()
     if (missing) return missing
   }
   return undefined
-}
-
-/** Ends the run: what started a program once may do so at any time, and then both programs act. */
-async function stopAgain(step: TakeoverStep, who: string, check: () => Promise<void>): Promise<never> {
-  await check()
-  await step.act?.()
-  throw new End('refused', `${who}, and is stopped again. Stop what starts it, then run this command again`)
 }
 
 /** Repeats a call that the API server does not answer, for as long as a step may make no progress. */

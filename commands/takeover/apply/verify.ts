@@ -1,10 +1,9 @@
 // The differences between a Service after the takeover and its plan. A Service without differences was taken over.
 import { isWritten } from '../../../announcers/shared/own-objects.ts'
 import { announcingPool } from '../../../announcers/metallb/pools.ts'
-import { isAdvertisement, isPeer, isPool, metallbKinds } from '../../../announcers/metallb/resources.ts'
 import { parseAddress } from '../../../announcers/shared/address.ts'
 import type { KubeClient } from '../../../kube/client.ts'
-import { listAll, listAllKnown } from '../../../kube/list-all.ts'
+import { listAll } from '../../../kube/list-all.ts'
 import { type KubeObject, type Service, keyOf } from '../../../kube/objects.ts'
 import { services } from '../../../kube/resource.ts'
 import { type ElasticIP, elasticIPs, phaseOf, recordName } from '../../../ledger/record/elastic-ip.ts'
@@ -12,7 +11,7 @@ import { balancerFinalizer, serviceFinalizer } from '../../../ledger/record/name
 import { shownAddresses, statusField } from '../../../ledger/record/address-use.ts'
 import { canonicalIpAddress } from '../../../lib/ip-address.ts'
 import { counted } from '../../../lib/text.ts'
-import type { FoundBefore } from '../found.ts'
+import { type FoundBefore, metallbObjects } from '../found.ts'
 import type { PlannedService } from '../plan/plan.ts'
 import { type AnnouncingNodes, announcingProblems, readAnnouncing } from '../announcing-nodes.ts'
 import type { Missing, TakeoverStep } from '../steps.ts'
@@ -70,30 +69,22 @@ export type SeenService = {
 type Look = { there: SeenService[]; metallb: KubeObject[]; announcing: AnnouncingNodes | undefined }
 
 async function look({ client, planned, found }: Deps): Promise<Look> {
-  const { namespace } = found.metallb ?? {}
-  const kinds = namespace === undefined ? [] : metallbKinds
-  const [stored, records, announcing, objects] = await Promise.all([
+  const [stored, records, now, metallb] = await Promise.all([
     listAll(client, services),
     listAll(client, elasticIPs),
     readAnnouncing(client),
-    Promise.all(
-      kinds.map((kind) => listAllKnown<KubeObject>(client, kind, namespace === undefined ? {} : { namespace })),
-    ),
+    found.metallb && metallbObjects(client, { namespace: found.metallb.namespace }),
   ])
-  const metallb = objects.flat()
   const byKey = new Map(stored.map((service) => [keyOf(service), service]))
   const byName = new Map(records.map((record) => [record.metadata.name, record]))
+  const announcing = { before: found.announcing, now }
   const there = planned.flatMap((one): SeenService[] => {
     const key = `${one.namespace}/${one.name}`
     const service = byKey.get(key)
     if (!service || !isAsPlanned(service, one)) return []
-    const record = byName.get(recordName(key))
-    const ofMetallb = found.metallb && metallb
-    return [
-      { planned: one, service, record, metallb: ofMetallb, announcing: { before: found.announcing, now: announcing } },
-    ]
+    return [{ planned: one, service, record: byName.get(recordName(key)), metallb, announcing }]
   })
-  return { there, metallb, announcing }
+  return { there, metallb: metallb ?? [], announcing: now }
 }
 
 /** Whether a Service is still the planned one: users may delete Services or change their type at any time. */
@@ -162,8 +153,6 @@ function poolProblems(metallb: readonly KubeObject[] | undefined, before = ''): 
 
 /** The predecessor's objects that are not taken over yet, because they change wave by wave. */
 function leftToTakeOver(metallb: readonly KubeObject[], names: ReadonlySet<string>): string[] {
-  return metallb
-    .filter((object) => (isPeer(object) || isPool(object) || isAdvertisement(object)) && !isWritten(object))
-    .map(({ kind, metadata }) => `${kind} ${metadata.name}`)
-    .filter((name) => names.has(name))
+  const others = metallb.filter((object) => !isWritten(object))
+  return others.map(({ kind, metadata }) => `${kind} ${metadata.name}`).filter((name) => names.has(name))
 }

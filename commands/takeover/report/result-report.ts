@@ -33,15 +33,10 @@ export function undoReport({ title, reservations }: UndoResult, format: Format):
   const left = reservations.map(
     ({ id, address, reason }) => `  ${address ?? 'no address yet'}  ${id}  ${plainText(reason)}`,
   )
-  const lines =
-    left.length === 0
-      ? []
-      : [
-          'These reservations remain at the provider, and no program will delete them. Delete those that you do not need:',
-          ...left,
-        ]
+  const heading =
+    'These reservations remain at the provider, and no program will delete them. Delete those that you do not need:'
   return [
-    ...lines,
+    ...(left.length > 0 ? [heading, ...left] : []),
     `${title} runs again. Nothing was reserved or deleted at the provider.`,
     'A Service that was deleted since the last sweep may have left a reservation that only its tags identify: check the list at the provider.',
     'What `install` applied remains, without effect; the chart can be uninstalled.',

@@ -8,24 +8,18 @@ import {
   predecessorConfiguration,
   wantedObjects,
 } from '../../../announcers/metallb/predecessor/objects.ts'
-import {
-  type IPAddressPool,
-  bgpAdvertisements,
-  ipAddressPools,
-  isPool,
-  metallbKinds,
-} from '../../../announcers/metallb/resources.ts'
+import { type IPAddressPool, bgpAdvertisements, ipAddressPools, isPool } from '../../../announcers/metallb/resources.ts'
 import { nothingToAnnounce } from '../../../controllers/announcing/configurator.ts'
 import { configureObjects } from '../../../controllers/announcing/configure-objects.ts'
 import { type ObjectChange, planChanges } from '../../../controllers/announcing/plan-changes.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import { KubeError, isAlreadyExists, isUnanswered } from '../../../kube/errors.ts'
-import { listAll, listAllKnown } from '../../../kube/list-all.ts'
+import { listAll } from '../../../kube/list-all.ts'
 import { type KubeObject, type Service, keyOf } from '../../../kube/objects.ts'
 import { nodes, secrets, services } from '../../../kube/resource.ts'
 import { names } from '../../../settings/installed-names.ts'
 import { backoffMs } from '../../../lib/repeat.ts'
-import { type FoundBefore, marksOf, newFinalizers, predecessorNamed } from '../found.ts'
+import { type FoundBefore, marksOf, metallbObjects, newFinalizers, predecessorNamed } from '../found.ts'
 import { describeChange } from '../plan/plan-objects.ts'
 import type { TakeoverStep } from '../steps.ts'
 import { isMarked } from './undo-service.ts'
@@ -85,7 +79,7 @@ type Seen = { facts: PredecessorFacts; existing: KubeObject[] }
 /** The MetalLB objects, and everything that determines them; undefined if neither we nor the predecessor wrote any. */
 async function look({ client, found }: UndoWork): Promise<Seen | undefined> {
   const predecessor = predecessorNamed(found.predecessor)
-  const all = (await Promise.all(metallbKinds.map((kind) => listAllKnown<KubeObject>(client, kind)))).flat()
+  const all = await metallbObjects(client)
   const namespaceOf = ({ metadata }: KubeObject) => metadata.namespace ?? ''
   // The predecessor may have had none when we took over.
   const ours = all.find((one) => isWritten(one) && isOurs(marksOf(predecessor, namespaceOf(one)), one))

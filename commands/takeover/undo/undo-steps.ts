@@ -9,7 +9,7 @@ import { claimKey, elasticIPs, reservationIdOf } from '../../../ledger/record/el
 import { listedOrphans } from '../../../ledger/identity/ledger-map.ts'
 import { mapAll } from '../../../lib/map-all.ts'
 import { names } from '../../../settings/installed-names.ts'
-import { webhookDeletions } from '../../cleanup-changes.ts'
+import { resourceOf } from '../../../manifests/resources.ts'
 import { readConfigurations } from '../../../webhooks/webhook-probe.ts'
 import { type FoundBefore, type LeftReservation, finalizersFor, newFinalizers } from '../found.ts'
 import { isForeign, placeOf } from '../lead-lease.ts'
@@ -58,17 +58,14 @@ export function unlessRace(error: unknown): void {
 }
 
 /** Removes our webhook configurations, which without our process would only delay every request. */
-export function webhooksStep({ client }: Pick<UndoWork, 'client'>): TakeoverStep {
-  return {
+export function webhooksStep(work: UndoWork): TakeoverStep {
+  const { client } = work
+  return clearingStep(work, {
     title: 'Remove the webhook configurations',
-    async missing() {
-      const { length } = Object.values(await readConfigurations(client)).filter((one) => one !== undefined)
-      return length === 0 ? undefined : { text: `left: ${counted(length, 'webhook configurations')}` }
-    },
-    async act() {
-      for (const { make } of webhookDeletions(client)) await make()
-    },
-  }
+    things: 'webhook configurations',
+    left: async () => Object.values(await readConfigurations(client)).filter((one) => one !== undefined),
+    clear: (one) => client.remove(resourceOf(one), { name: one.metadata.name }),
+  })
 }
 
 /** Gives every Service the predecessor's finalizer, and removes what we wrote, our condition last. */
