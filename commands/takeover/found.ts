@@ -2,12 +2,12 @@ import type { Marks } from '../../announcers/metallb/ownership.ts'
 import { type FoundObject, foundObjects } from '../../announcers/metallb/predecessor/objects.ts'
 import { metallbKinds } from '../../announcers/metallb/resources.ts'
 import type { AnnouncerMarks } from '../../announcers/software.ts'
-import { listAllKnown } from '../../kube/list-all.ts'
+import { ifKnown, listAll, listAllKnown } from '../../kube/list-all.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { Key, KubeObject } from '../../kube/objects.ts'
 import { names } from '../../settings/installed-names.ts'
 import type { ObjectRef, PlannedLease, PlannedService, PredecessorWorkload, TakeoverPlan } from './plan/plan.ts'
-import { type AnnouncingNodes, readAnnouncing } from './announcing-nodes.ts'
+import { announcementStates } from '../../inspect/kinds.ts'
 import { type Predecessor, finalizersOf, predecessors } from '../../inspect/predecessors.ts'
 
 /** The state that `undo` restores. It contains no secret, because a ConfigMap stores it. */
@@ -66,6 +66,20 @@ export async function metallbObjects(client: KubeClient, of: { namespace?: strin
 /** The Services of a plan that it takes over. */
 export function servedServices({ services }: TakeoverPlan): PlannedService[] {
   return services.filter(({ held }) => held !== 'ignored')
+}
+
+/** The number of nodes that announce each Service. The provider's routers cannot be asked. */
+export type AnnouncingNodes = Record<Key, number>
+
+/** Reads which nodes announce which Services; undefined if MetalLB does not report it. */
+export async function readAnnouncing(client: Pick<KubeClient, 'list'>): Promise<AnnouncingNodes | undefined> {
+  const statuses = await ifKnown(undefined, () => listAll(client, announcementStates))
+  const announcing = statuses?.filter(({ status }) => (status?.peers?.length ?? 0) > 0)
+  if (!announcing) return undefined
+  const groups = Map.groupBy(announcing, ({ status }) => `${status?.serviceNamespace}/${status?.serviceName}`)
+  return Object.fromEntries(
+    [...groups].map(([key, group]) => [key, new Set(group.map(({ status }) => status?.node)).size]),
+  )
 }
 
 /** Reads the state that a later `undo` will restore, before anything changes. */

@@ -3,7 +3,7 @@ import type { ConfigMap } from '../../kube/objects.ts'
 import { configMaps } from '../../kube/resource.ts'
 import { names } from '../../settings/installed-names.ts'
 import type { FoundBefore } from './found.ts'
-import type { BegunStep, TakeoverState } from './takeover-status.ts'
+import type { BegunStep, TakeoverState } from './plan/plan.ts'
 
 /** The record of a takeover: its state, the step that started last, and what was found at the start. */
 export type Progress = { state: TakeoverState; step: BegunStep; found: FoundBefore }

@@ -2,10 +2,9 @@ import { endOf } from './end.ts'
 import type { FoundBefore } from './found.ts'
 import { type LeadLease, leadLease } from './lead-lease.ts'
 import { identityOf, lockAt, withLock } from './lock.ts'
-import type { ObjectRef } from './plan/plan.ts'
+import type { BegunStep, ObjectRef } from './plan/plan.ts'
 import { type Progress, progressStore, readProgress } from './progress.ts'
 import { type RunDeps, type TakeoverStep, patiently, runSteps } from './steps.ts'
-import type { BegunStep } from './takeover-status.ts'
 
 /** A run of `apply` or `undo` that has the lock. */
 export type Run = {

@@ -3,7 +3,7 @@ import type { Clock } from '../../kube/clock.ts'
 import { isUnanswered } from '../../kube/errors.ts'
 import { formatDuration } from '../../lib/duration.ts'
 import { End } from './end.ts'
-import type { BegunStep } from './takeover-status.ts'
+import type { BegunStep } from './plan/plan.ts'
 
 /** The part of a step that is left, as a text for people. A changed text counts as progress. */
 export type Missing = { text: string; hint?: string }

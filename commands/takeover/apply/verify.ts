@@ -4,16 +4,15 @@ import { announcingPool } from '../../../announcers/metallb/pools.ts'
 import { parseAddress } from '../../../announcers/shared/address.ts'
 import type { KubeClient } from '../../../kube/client.ts'
 import { listAll } from '../../../kube/list-all.ts'
-import { type KubeObject, type Service, keyOf } from '../../../kube/objects.ts'
+import { type Key, type KubeObject, type Service, keyOf } from '../../../kube/objects.ts'
 import { services } from '../../../kube/resource.ts'
 import { type ElasticIP, elasticIPs, phaseOf, recordName } from '../../../ledger/record/elastic-ip.ts'
 import { balancerFinalizer, serviceFinalizer } from '../../../ledger/record/names.ts'
 import { shownAddresses, statusField } from '../../../ledger/record/address-use.ts'
 import { canonicalIpAddress } from '../../../lib/ip-address.ts'
 import { counted } from '../../../lib/text.ts'
-import { type FoundBefore, metallbObjects } from '../found.ts'
+import { type AnnouncingNodes, type FoundBefore, metallbObjects, readAnnouncing } from '../found.ts'
 import type { PlannedService } from '../plan/plan.ts'
-import { type AnnouncingNodes, announcingProblems, readAnnouncing } from '../announcing-nodes.ts'
 import type { Missing, TakeoverStep } from '../steps.ts'
 
 /** The state after a takeover: the Services that it took over, and those that users removed meanwhile. */
@@ -149,6 +148,13 @@ function poolProblems(metallb: readonly KubeObject[] | undefined, before = ''): 
   const pool = announcingPool(metallb, address)
   if (!pool) return ['no IPAddressPool has its address']
   return pool.isAdvertised ? [] : [`no BGPAdvertisement names IPAddressPool ${pool.name}`]
+}
+
+/** The announcements that a Service has lost since the takeover began. A Service without endpoints had none. */
+function announcingProblems(key: Key, before: AnnouncingNodes | undefined, now: AnnouncingNodes | undefined): string[] {
+  const earlier = before?.[key] ?? 0
+  if (earlier === 0 || !now || (now[key] ?? 0) > 0) return []
+  return [`${counted(earlier, 'nodes')} announced it before the takeover, and none does now`]
 }
 
 /** The predecessor's objects that are not taken over yet, because they change wave by wave. */

@@ -3,17 +3,23 @@ import { isFalse } from '../../../inspect/given-settings.ts'
 import { isHeld, isOwnIdentity } from '../../../kube/lease.ts'
 import { placeOf } from '../lead-lease.ts'
 import { livingWorker } from '../lock.ts'
-import type { TakeoverStatus } from '../takeover-status.ts'
 import { valueOf } from '../../../inspect/fact.ts'
 import type { PlanInput } from './facts.ts'
-import { type ObjectRef, type PlanFinding, type PlannedLease, type TakeoverPlan, warning } from './plan.ts'
+import {
+  type ObjectRef,
+  type PlanFindings,
+  type PlannedLease,
+  type TakeoverPlan,
+  type TakeoverStatus,
+  warning,
+} from './plan.ts'
 
 /** The leases of both programs. */
 export type PlannedLeases = {
   lease: PlannedLease
   /** The process of eip-admission that leads. */
   leader: string | undefined
-  findings: PlanFinding[]
+  findings: PlanFindings
 }
 
 /** The place of the predecessor's lease, and whether it elects a leader. */
@@ -43,11 +49,11 @@ export function planLeases(input: PlanInput): PlannedLeases {
   return {
     lease: { ...theirs, holder: holder === '' ? undefined : holder },
     leader,
-    findings: theirs.isUsed && placeOf(theirs) !== placeOf(ours) ? [otherLease(theirs, ours)] : [],
+    findings: theirs.isUsed && placeOf(theirs) !== placeOf(ours) ? otherLease(theirs, ours) : [],
   }
 }
 
-function otherLease(at: ObjectRef, ours: ObjectRef): PlanFinding {
+function otherLease(at: ObjectRef, ours: ObjectRef): PlanFindings {
   return warning('other-lease', `Lease ${ours.namespace}/${ours.name}`, {
     what: `the predecessor leads with ${at.namespace}/${at.name}: two different leases do not stop both programs from running`,
     remedy: `--leader-elect-resource-name=${at.name} --leader-elect-resource-namespace=${at.namespace}`,

@@ -1,5 +1,4 @@
 import type { Predecessor } from '../../../inspect/predecessors.ts'
-import { type TakeoverStatus, isComplete } from '../takeover-status.ts'
 import type { Remedy } from '../../../lib/remedy.ts'
 
 /**
@@ -127,6 +126,22 @@ export type PlannedSettings = {
   values: string
 }
 
+/** The state of a takeover. `applied`: every step of `apply` is done. `undoing`: `undo` has started. */
+export type TakeoverState = 'applying' | 'applied' | 'undoing'
+
+/** The step that a run started last, where the next run continues. */
+export type BegunStep = { title: string; number: number; of: number }
+
+/** A takeover that was started. */
+export type TakeoverStatus = {
+  recorded: TakeoverState
+  step: BegunStep
+  /** The reasons why an applied takeover is no longer complete. */
+  lacking: string[]
+  /** The run that works on it, for people. */
+  worker: string | undefined
+}
+
 export type TakeoverPlan = {
   /** The version of this format. */
   formatVersion: 1
@@ -149,6 +164,11 @@ export type TakeoverPlan = {
   announcer: { name: string; objects: PlannedObject[]; waves: number }
   blockers: Finding[]
   warnings: Finding[]
+}
+
+/** Whether our program serves the cluster and the predecessor is stopped. */
+export function isComplete(status: TakeoverStatus | undefined): boolean {
+  return status?.recorded === 'applied' && status.lacking.length === 0
 }
 
 /** Whether a takeover is complete, and nothing blocks it. */

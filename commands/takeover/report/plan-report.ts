@@ -4,8 +4,14 @@ import { names } from '../../../settings/installed-names.ts'
 import type { Format } from '../../doctor/report.ts'
 import { blockingText } from '../end.ts'
 import { isShared } from '../lead-lease.ts'
-import { type PredecessorWorkload, type TakeoverPlan, canApply, isDone } from '../plan/plan.ts'
-import { commandsOf, statusText } from '../takeover-status.ts'
+import {
+  type PredecessorWorkload,
+  type TakeoverPlan,
+  type TakeoverStatus,
+  canApply,
+  isComplete,
+  isDone,
+} from '../plan/plan.ts'
 import { asJson, plainLine, findings, section, table } from './text.ts'
 
 /** The plan for people, or for programs. `folder`: where the files for the chart were written. */
@@ -202,6 +208,21 @@ function nextText(plan: TakeoverPlan, folder: string | undefined): string {
   // Blockers do not concern `undo`.
   const first = canApply(plan) || onward === 'undo' ? next : blocked
   return `Status: ${state}. ${first}\nTo ${other} instead:\n\n  eip-admission takeover ${back}\n`
+}
+
+/** The command that continues a stopped takeover, and the one that reverses it. */
+function commandsOf({ recorded }: TakeoverStatus): ['apply', 'undo'] | ['undo', 'apply'] {
+  return recorded === 'undoing' ? ['undo', 'apply'] : ['apply', 'undo']
+}
+
+/** The state of a takeover, for people. */
+function statusText(status: TakeoverStatus): string {
+  const { recorded, step, lacking, worker } = status
+  const at = `step ${step.number} of ${step.of}: ${step.title}`
+  if (worker !== undefined) return `${worker}, at ${at}`
+  if (isComplete(status)) return 'the takeover is complete'
+  if (recorded === 'applied') return `the takeover was complete, but ${lacking.join(', and ')}`
+  return `\`takeover ${commandsOf(status)[0]}\` stopped at ${at}`
 }
 
 /** The decision that is left to the person after a takeover. */

@@ -1,7 +1,7 @@
 import { counted, plainText } from '../../../lib/text.ts'
 import type { Format } from '../../doctor/report.ts'
 import type { ApplyResult } from '../apply/apply.ts'
-import type { AnnouncingNodes } from '../announcing-nodes.ts'
+import type { AnnouncingNodes } from '../found.ts'
 import type { UndoResult } from '../undo/undo.ts'
 import { asJson, findings } from './text.ts'
 import { type End, endOf } from '../end.ts'

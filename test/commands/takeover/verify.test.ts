@@ -4,7 +4,7 @@ import type { Service } from '../../../kube/objects.ts'
 import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
 import type { PlannedService } from '../../../commands/takeover/plan/plan.ts'
 import { type SeenService, isAsPlanned, serviceProblems } from '../../../commands/takeover/apply/verify.ts'
-import { readAnnouncing } from '../../../commands/takeover/announcing-nodes.ts'
+import { readAnnouncing } from '../../../commands/takeover/found.ts'
 import { aPool, anAdvertisement } from '../../announcers/cluster.ts'
 
 const address = '198.51.100.7'
