@@ -5,6 +5,7 @@ import type { AnnouncerMarks } from '../../announcers/software.ts'
 import { ifKnown, listAll, listAllKnown } from '../../kube/list-all.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { Key, KubeObject } from '../../kube/objects.ts'
+import { defined } from '../../lib/json.ts'
 import { names } from '../../settings/installed-names.ts'
 import type { ObjectRef, PlannedLease, PlannedService, PredecessorWorkload, TakeoverPlan } from './plan/plan.ts'
 import { announcementStates } from '../../inspect/kinds.ts'
@@ -99,8 +100,6 @@ export async function readFound(client: KubeClient, plan: TakeoverPlan): Promise
         { address: before, finalizers },
       ]),
     ),
-    ...(announcing && { announcing }),
-    ...(document && { document: { namespace: document.namespace, name: document.name } }),
-    ...(metallb && { metallb }),
+    ...defined({ announcing, document: document && { namespace: document.namespace, name: document.name }, metallb }),
   }
 }

@@ -1,5 +1,5 @@
 import type { KubeClient } from '../../kube/client.ts'
-import { isForbidden, isNotFound } from '../../kube/errors.ts'
+import { isForbidden, isNotFound, resultUnless } from '../../kube/errors.ts'
 import type { KubeObject } from '../../kube/objects.ts'
 import { defineResource } from '../../kube/resource.ts'
 import { type PlanFindings, blocker } from './plan/plan.ts'
@@ -21,14 +21,10 @@ const everything = { verb: '*', group: '*', resource: '*' }
 export async function isAdministrator(client: Pick<KubeClient, 'create'>): Promise<boolean> {
   const { apiVersion, kind } = accessReviews
   const spec = { resourceAttributes: everything }
-  try {
-    const review = await client.create(accessReviews, { apiVersion, kind, metadata: { name: '' }, spec })
-    return review.status?.allowed !== false
-  } catch (error) {
-    // If the person may not even ask, the command learns it from its own calls.
-    if (isForbidden(error) || isNotFound(error)) return true
-    throw error
-  }
+  const asked = client.create(accessReviews, { apiVersion, kind, metadata: { name: '' }, spec })
+  // If the person may not even ask, the command learns it from its own calls.
+  const review = await resultUnless((error) => isForbidden(error) || isNotFound(error), asked)
+  return review?.status?.allowed !== false
 }
 
 /** The blocker of `apply` and `undo` for a person who is not an administrator of the cluster. */

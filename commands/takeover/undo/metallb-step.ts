@@ -13,7 +13,7 @@ import { nothingToAnnounce } from '../../../controllers/announcing/configurator.
 import { configureObjects } from '../../../controllers/announcing/configure-objects.ts'
 import { type ObjectChange, planChanges } from '../../../controllers/announcing/plan-changes.ts'
 import type { KubeClient } from '../../../kube/client.ts'
-import { KubeError, isAlreadyExists, isUnanswered } from '../../../kube/errors.ts'
+import { KubeError, isAlreadyExists, isUnanswered, resultUnless } from '../../../kube/errors.ts'
 import { listAll } from '../../../kube/list-all.ts'
 import { type KubeObject, type Service, keyOf } from '../../../kube/objects.ts'
 import { nodes, secrets, services } from '../../../kube/resource.ts'
@@ -172,11 +172,7 @@ async function createSoon({ client, clock }: UndoWork, pool: IPAddressPool): Pro
 }
 
 async function createPool(client: KubeClient, pool: IPAddressPool): Promise<void> {
-  try {
-    await client.create(ipAddressPools, pool, { fieldManager: 'eip-admission-takeover' })
-  } catch (error) {
-    if (!isAlreadyExists(error)) throw error
-  }
+  await resultUnless(isAlreadyExists, client.create(ipAddressPools, pool, { fieldManager: 'eip-admission-takeover' }))
 }
 
 /** Whether another pool has the address. MetalLB uses these words in all versions that have a webhook. */
