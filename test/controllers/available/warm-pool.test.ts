@@ -3,7 +3,7 @@ import { mock } from 'node:test'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Location } from '../../../clouds/ports/cloud.ts'
-import { warmPoolController, warmPoolKey } from '../../../controllers/available/warm-pool.ts'
+import { warmPool, warmPoolController, warmPoolKey } from '../../../controllers/available/warm-pool.ts'
 import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
 import { makeLot } from '../../builders.ts'
 import { silentLog } from '../../fakes/log.ts'
@@ -96,6 +96,19 @@ test('in a new term an unused location is unused since its first look, not since
   } finally {
     clock.mock.restore()
   }
+})
+
+test('a reason why an address is missing is reported once, even if the next one can be added', async () => {
+  const reported: string[] = []
+  const reasons: Record<string, string> = { 'warm-da-1': 'the limit is reached' }
+  const { reconcile } = warmPool({
+    ledger: { addWarm: async ({ name }) => reasons[name], endWarm: async (source) => source },
+    plan: () => ({ add: ['da-1', 'sv-1'].map((place) => ({ name: `warm-${place}`, location: 'da' })), surplus: [] }),
+    report: (reason) => void reported.push(reason),
+  })
+  await reconcile(warmPoolKey, signal)
+  await reconcile(warmPoolKey, signal)
+  assert.equal(reported, ['the limit is reached'])
 })
 
 test.run()

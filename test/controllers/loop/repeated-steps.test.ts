@@ -20,6 +20,13 @@ function reconciles({ count, apartMs, steps = ['show'] }: { count: number; apart
 for (const { what, count, apartMs, steps, first } of [
   { what: 'the same step at once', count: 20, apartMs: 0, steps: ['show'], first: 12 },
   { what: 'the same step each four seconds', count: 20, apartMs: 4_000, steps: ['show'], first: 12 },
+  {
+    what: 'the same step each five seconds, twelve times a minute',
+    count: 200,
+    apartMs: 5_000,
+    steps: ['show'],
+    first: -1,
+  },
   { what: 'the same step each six seconds', count: 200, apartMs: 6_000, steps: ['show'], first: -1 },
   { what: 'a repeated step among others', count: 20, apartMs: 10, steps: ['bind', 'show'], first: 12 },
   { what: 'no step', count: 200, apartMs: 0, steps: [], first: -1 },
