@@ -101,13 +101,13 @@ test('in a new term an unused location is unused since its first look, not since
 test('a reason why an address is missing is reported once, even if the next one can be added', async () => {
   const reported: string[] = []
   const reasons: Record<string, string> = { 'warm-da-1': 'the limit is reached' }
-  const { reconcile } = warmPool({
+  const pool = warmPool({
     ledger: { addWarm: async ({ name }) => reasons[name], endWarm: async (source) => source },
     plan: () => ({ add: ['da-1', 'sv-1'].map((place) => ({ name: `warm-${place}`, location: 'da' })), surplus: [] }),
     report: (reason) => void reported.push(reason),
   })
-  await reconcile(warmPoolKey, signal)
-  await reconcile(warmPoolKey, signal)
+  await pool.reconcile(warmPoolKey, signal)
+  await pool.reconcile(warmPoolKey, signal)
   assert.equal(reported, ['the limit is reached'])
 })
 
