@@ -18,7 +18,8 @@ import { recoverRecords } from './sweep/adopt.ts'
 import { type Sweep, type SweepDeps, sweep } from './sweep/sweep.ts'
 import { type AddressKey, type ElasticIP, claimKey, elasticIPs, isSecond, recordName } from './record/elastic-ip.ts'
 import { grantedCheck } from './claim/granted-address.ts'
-import { overLimit, turnover } from './claim/limits.ts'
+import { overLimit } from './claim/limits.ts'
+import { turnover } from './claim/turnover.ts'
 import { holdRecord, observeRecord, records } from './record/records.ts'
 import {
   type ReleaseDeps,

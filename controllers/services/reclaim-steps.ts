@@ -5,7 +5,7 @@ import {
   finalReclaimPolicy,
   isKeptByProtection,
   isRetainForbidden,
-} from '../../ledger/want/want.ts'
+} from '../../ledger/want/reclaim.ts'
 import type { Service } from '../../kube/objects.ts'
 import type { ValuePolicy } from '../../settings/service-policy.ts'
 import type { ServiceStep } from './service-step.ts'

@@ -9,8 +9,9 @@ import type { LedgerDeps } from '../record/ledger-deps.ts'
 import { marksOf } from '../record/marks.ts'
 import { isSource } from '../record/source.ts'
 import type { ClaimResult } from './claim-spec.ts'
-import type { LimitCheck, Turnover } from './limits.ts'
+import type { LimitCheck } from './limits.ts'
 import { holdSource, postpone, refuse, refuseOverLimit, storeReservation, useReservation } from './store-result.ts'
+import type { Turnover } from './turnover.ts'
 import { defined } from '../../lib/json.ts'
 
 /** The policies that decide whether a record may have an address: available ones, limits and turnover. */

@@ -1,7 +1,7 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { ElasticIP } from '../../../ledger/record/elastic-ip.ts'
-import { turnover } from '../../../ledger/claim/limits.ts'
+import { turnover } from '../../../ledger/claim/turnover.ts'
 import { makeRecord } from '../../builders.ts'
 import { makeHarness } from '../harness.ts'
 
